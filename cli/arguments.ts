@@ -82,6 +82,16 @@ export const commands = {
     positionals: false,
     notes: ['--email  a mail address of the user that counts as verified: it accepts invitations that are bound to it'],
   },
+  'log-in': {
+    summary: 'print a link that logs the first security admin in at the portal of a running accord start',
+    usage: 'accord log-in [--tenant T] [--data DIR]',
+    options: { tenant: { type: 'string' }, ...data },
+    positionals: false,
+    notes: [
+      'The link works once, for 15 minutes. A newer one replaces it. accord start prints one, too, on a terminal.',
+      'Only for an accord start that listens on loopback. --tenant  default: the first that has a security admin',
+    ],
+  },
   keys: {
     summary: "make new keys for the tokens of a tenant's own issuer; no token and no session ends",
     usage: 'accord keys rotate --tenant T [--data DIR]',

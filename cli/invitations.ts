@@ -10,6 +10,7 @@ import type { Services } from '../server/services.ts';
 import { placeOfFile } from './place.ts';
 
 type Link = { email: string; role: string; url: string };
+type Person = { tenant: string; email: string };
 
 function lineOf(tenant: string, { email, role, url }: Link, path: string): string {
   const at = process.stdout.isTTY ? url : `see ${placeOfFile(path)}`;
@@ -18,26 +19,28 @@ function lineOf(tenant: string, { email, role, url }: Link, path: string): strin
 
 /** What comes before `isReporting` says so is kept for `lines`. */
 export function tellInvitations(isReporting: () => boolean) {
-  const waiting: string[] = [];
+  const waiting: (Person & { line: string })[] = [];
   const told = new Set<string>();
   const written: NonNullable<InvitationFiles['written']> = (tenant, link, path) => {
     told.add(link.url);
     const line = lineOf(tenant, link, path);
     if (isReporting()) console.log(line);
-    else waiting.push(line);
+    else waiting.push({ tenant, email: link.email, line });
   };
   return {
     written,
-    /** Also of the links of earlier starts that still work. */
-    async lines(services: Services, directory: string | undefined): Promise<string[]> {
+    /** Also of the links of earlier starts that still work. @param except who gets in by another link */
+    async lines(services: Services, directory: string | undefined, except?: Person): Promise<string[]> {
       const earlier = directory === undefined ? [] : await earlierLines(services, directory, told);
-      return [...waiting.splice(0), ...earlier];
+      return [...waiting.splice(0), ...earlier]
+        .filter(({ tenant, email }) => tenant !== except?.tenant || email !== except.email)
+        .map(({ line }) => line);
     },
   };
 }
 
-async function earlierLines(services: Services, directory: string, told: ReadonlySet<string>): Promise<string[]> {
-  const lines: string[] = [];
+async function earlierLines(services: Services, directory: string, told: ReadonlySet<string>) {
+  const lines: (Person & { line: string })[] = [];
   const files = await readdir(directory).catch(() => []);
   for (const file of files.filter((name) => name.endsWith('.json')).sort()) {
     const path = join(directory, file);
@@ -47,7 +50,8 @@ async function earlierLines(services: Services, directory: string, told: Readonl
       const open = await readMemberInvitation(services.members, hash.slice(1)).catch(() => undefined);
       // The address may be another since then; the code is not.
       const url = `${services.baseUrl}/portal/invitations${hash}`;
-      if (open !== undefined) lines.push(lineOf(open.tenant, { ...link, url }, path));
+      if (open === undefined) continue;
+      lines.push({ tenant: open.tenant, email: link.email, line: lineOf(open.tenant, { ...link, url }, path) });
     }
   }
   return lines;

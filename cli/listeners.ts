@@ -20,10 +20,18 @@ export function withListeners(config: Config, values: Record<string, string | un
   };
 }
 
+/** Whether a link of this installation leads to this machine, and nobody outside of it can reach either listener. */
+export function isOnlyHere(config: Config, baseUrl: string): boolean {
+  const { hostname } = new URL(baseUrl);
+  return onLoopback(config) && isLoopback(hostname.replace(/^\[(.*)\]$/, '$1'));
+}
+
 /** Whether nobody outside this machine can reach either listener. */
 export function onLoopback(config: Config): boolean {
   return [config.ACCORD_LISTEN, config.ACCORD_ADMIN_LISTEN].every((listen) => {
-    const { host } = parseListen(listen);
-    return host === 'localhost' || (isIP(host) === 4 ? host.startsWith('127.') : host === '::1');
+    return isLoopback(parseListen(listen).host);
   });
 }
+
+const isLoopback = (host: string) =>
+  host === 'localhost' || (isIP(host) === 4 ? host.startsWith('127.') : host === '::1');

@@ -11,8 +11,9 @@ import type { Choice } from './choice.ts';
 import { type FirstRequest, findFirstRequest } from './first-request.ts';
 import { firstToken } from './first-token.ts';
 import { tellInvitations } from './invitations.ts';
-import { onLoopback } from './listeners.ts';
-import { writeBaseUrl } from './local.ts';
+import { isOnlyHere, onLoopback } from './listeners.ts';
+import { writeRuntime } from './local.ts';
+import { firstLogIn } from './log-in.ts';
 import { type Operation, startOperation } from './operation.ts';
 import { openOutbox, outboxOf } from './outbox.ts';
 import { type createProgress, curl, table } from './output.ts';
@@ -39,14 +40,16 @@ type ProgramOptions = {
 /** @returns the exit code */
 export async function runProgram(options: ProgramOptions): Promise<number> {
   const { choice, config, directory, local, progress, stopped, undo, portal } = options;
-  await writeBaseUrl(local, baseUrlOf(config));
+  const baseUrl = baseUrlOf(config);
+  const logInLinks = isOnlyHere(config, baseUrl);
+  await writeRuntime(local, { baseUrl, logInLinks });
   progress.step('Starting the server');
   let metrics: OperatorMetrics | undefined;
   const observe = (observation: Observation) => metrics?.record(observation);
   let mailbox: string | undefined;
   const services = await createServices(config, {
     ...{ applicationName: 'start', observe },
-    portal: { building: portal.building, mailbox: () => mailbox },
+    portal: { building: portal.building, mailbox: () => mailbox, logInLinks },
   });
   undo.push(() => services.close());
   undo.push(openOutbox(services, local));
@@ -82,8 +85,13 @@ export async function runProgram(options: ProgramOptions): Promise<number> {
   if (summary !== undefined) {
     const { source, place } = operation;
     console.log(await describe({ config, services, server, summary, source, place, directory, portal }));
-    const links = await invitations.lines(services, choice.kind === 'files' ? choice.invitationsDirectory : undefined);
-    for (const line of [...refused, ...links]) console.log(line);
+    const first = logInLinks ? await firstLogIn(services, directory, process.stdout.isTTY) : undefined;
+    const links = await invitations.lines(
+      services,
+      choice.kind === 'files' ? choice.invitationsDirectory : undefined,
+      first?.of,
+    );
+    for (const line of [...refused, ...links, ...(first?.lines ?? [])]) console.log(line);
     portal.ended.then(() => tellFailure(portal));
   }
   const why = await ending;

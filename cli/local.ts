@@ -45,10 +45,18 @@ export async function openLocal(
   }
 }
 
+/** What a start says of itself to commands that come after it. */
+type Runtime = {
+  /** The address that this installation's tokens are made for. */
+  baseUrl: string;
+  /** Whether it takes links that log somebody in (log-in.ts). */
+  logInLinks: boolean;
+};
+
 /** The installation that another process runs in the directory; undefined when none does. */
 export async function attachLocal(
   directory: string,
-): Promise<{ environment: LocalInstallation['environment']; baseUrl: string | undefined } | undefined> {
+): Promise<({ environment: LocalInstallation['environment'] } & Partial<Runtime>) | undefined> {
   const at = resolve(directory);
   const postgres = await attachPostgres(join(at, 'pg'));
   if (postgres === undefined) return undefined;
@@ -56,7 +64,7 @@ export async function attachLocal(
     ACCORD_DATABASE_URL: postgres.url(DATABASE),
     ACCORD_MASTER_KEY: await masterKey(join(at, 'master.key')),
   };
-  return { environment, baseUrl: await readBaseUrl(at) };
+  return { environment, ...(await readRuntime(at)) };
 }
 
 async function masterKey(file: string): Promise<string> {
@@ -79,13 +87,12 @@ async function replaceFile(file: string, text: string): Promise<void> {
   }
 }
 
-/** Keeps the address that this installation's tokens are made for. */
-export async function writeBaseUrl(directory: string, baseUrl: string): Promise<void> {
-  await replaceFile(join(directory, 'runtime.json'), `${JSON.stringify({ baseUrl }, undefined, 2)}\n`);
+export async function writeRuntime(directory: string, runtime: Runtime): Promise<void> {
+  await replaceFile(join(directory, 'runtime.json'), `${JSON.stringify(runtime, undefined, 2)}\n`);
 }
 
-/** The address of the last start; undefined before the first. */
-async function readBaseUrl(directory: string): Promise<string | undefined> {
-  const text = await readFile(join(directory, 'runtime.json'), 'utf8').catch(() => undefined);
-  return text === undefined ? undefined : (JSON.parse(text) as { baseUrl: string }).baseUrl;
+/** What the last start said; nothing before the first. */
+async function readRuntime(directory: string): Promise<Partial<Runtime>> {
+  const text = await readFile(join(directory, 'runtime.json'), 'utf8').catch(() => '{}');
+  return JSON.parse(text) as Partial<Runtime>;
 }

@@ -16,6 +16,7 @@ const commands: Record<Parsed['command'], () => Promise<{ run: Run }>> = {
   migrate: () => import('./migrate.ts'),
   validate: () => import('./validate.ts'),
   token: () => import('./token.ts'),
+  'log-in': () => import('./log-in.ts'),
   keys: () => import('./keys.ts'),
   audit: () => import('./audit.ts'),
   erase: () => import('./erase.ts'),

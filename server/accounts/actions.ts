@@ -156,6 +156,25 @@ export async function createAccount(
   return row;
 }
 
+/**
+ * The account of an address that needs no proof; where there is none, one without a password is made.
+ * @returns undefined when it is disabled
+ * @throws Problem invalid_request, tenant_not_found
+ */
+export async function ensureAccount(
+  services: AccountServices,
+  tenant: string,
+  { email: given, requestId }: { email: string; requestId?: string | undefined },
+): Promise<Account | undefined> {
+  const email = checkAddress(given);
+  const { result } = await write(services, { tenant }, { locks: 'records' }, async (unit) => {
+    const row = await requireTenant(unit.tx, tenant);
+    const created = await createAccount(services, unit, row, { email, requestId });
+    return created ?? (await readByEmail(unit.tx, tenant, email));
+  });
+  return result?.enabled ? accountOf(result) : undefined;
+}
+
 type Asking = PendingSignUp & { email: string };
 
 /** The same answer and the same work, whether the address has an account or not: what differs is the mail. */

@@ -4,6 +4,7 @@
  */
 export {
   accountAuthor,
+  ensureAccount,
   hasPassword,
   readAccount,
   type SignedUp,

@@ -35,7 +35,8 @@ function replaced(value: unknown, person: Person): unknown {
   }
   if (typeof value !== 'object' || value === null) return value;
   // Why a member acted for a user, in its own words.
-  const isOfPerson = person.isUser && (value as { userId?: unknown }).userId === id;
+  const { userId, invitor, to } = value as { userId?: unknown; invitor?: unknown; to?: unknown };
+  const isOfPerson = (person.isUser && userId === id) || [invitor, to].includes(`${type}/${id}`);
   const entries = Object.entries(value).map(([name, member]): [string, unknown] => {
     if (name === 'reason' && isOfPerson) return [name, replacement];
     return [name, words.has(name) ? member : replaced(member, person)];

@@ -23,7 +23,7 @@ const Document = Type.Object({ version, language }, { additionalProperties: fals
 
 const reason = Type.String({
   minLength: 1,
-  maxLength: limits.consentReasonCharsMax,
+  maxLength: limits.memberReasonCharsMax,
   pattern: patterns.visibleText.source,
   description:
     'Why the member acts for the user, such as the number of a signed form. It stands in the ledger and in the audit.',

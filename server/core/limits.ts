@@ -233,7 +233,7 @@ export const limits = {
   consentBatchMax: 50, // items of one request
   consentNamesCharsMax: 4096, // of the list of definitions in one question
   proofBytesMax: 4096,
-  consentReasonCharsMax: 500, // why a member acts for a user
+  memberReasonCharsMax: 500, // why a member acts for a user
   proofMembersMax: 64,
   consentsLookedAtMax: 2000, // for one page of those who are left with a version
   registrationItemsMax: 500, // in one transaction, unless one request alone has more

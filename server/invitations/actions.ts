@@ -72,11 +72,12 @@ export async function createInvitation(
     await unit.unmarkErased([invitor, body.to]);
     const locked = offerOf(await offers(tx, tenant, body, offer), body);
     const one = await newInvitation(services, unit, { offer: locked, body, invitor, delivery });
-    const row = await insertInvitation(tx, tenant, { ...one, by_tenant: context.caller.kind === 'backend' });
+    const row = await insertInvitation(tx, tenant, { ...one, by_tenant: context.caller.kind !== 'user' });
     await wipeExpired(tx, tenant, row.created_at, limits.invitationsWipedMax);
     const { relationshipType, invitee } = body;
     unit.emit(invitationCreated, { ...eventOf(unit, row), relationshipType, invitor, invitee });
-    return deliver(services, unit, row, { action: 'create', mayTell, invitor: name });
+    const { reason } = context;
+    return deliver(services, unit, row, { action: 'create', mayTell, invitor: name, reason });
   });
 }
 
@@ -148,17 +149,26 @@ async function newInvitation(
   };
 }
 
+type Delivering = {
+  action: 'create' | 'resend';
+  mayTell: boolean;
+  invitor: string | undefined;
+  reason?: string | undefined;
+};
+
 /** Signs the newest token of an invitation, records that it is to travel, and audits why. */
 async function deliver(
   services: InvitationServices,
   unit: AuditedUnit,
   row: InvitationRow,
-  { action, mayTell, invitor }: { action: 'create' | 'resend'; mayTell: boolean; invitor: string | undefined },
+  { action, mayTell, invitor, reason }: Delivering,
 ): Promise<InvitationView> {
   const { tx, tenant, now: ms } = unit;
   const { from_type, name, to_type, target_type, target_id, delivery } = row;
   const detail = { type: `${from_type}:${name}:${to_type}`, to: `${target_type}/${target_id}`, delivery };
-  unit.audit({ action, kind: 'invitation', name: row.id, detail });
+  // Whom the member acted for: with a user or a back end it is no question.
+  const why = reason === undefined ? {} : { invitor: `${row.invitor_type}/${row.invitor_id}`, reason };
+  unit.audit({ action, kind: 'invitation', name: row.id, detail: { ...detail, ...why } });
   // Also when the token is not returned now: delivering it needs a key, and an old key is rotated in time.
   const key = await invitationKey(services, tx, tenant);
   const requestToken = await signToken(key, partiesOf(services.baseUrl, tenant), row, ms);

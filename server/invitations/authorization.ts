@@ -24,6 +24,8 @@ export type RequestContext = {
   caller: Caller;
   requestId: string;
   span: Span | null | undefined;
+  /** Why a member acts for an actor, in its own words. */
+  reason?: string;
   idempotency?: IdempotencyReservation;
 };
 type DecisionRequest = {

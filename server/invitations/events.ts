@@ -13,7 +13,7 @@ const [{ relationshipType, invitee }, base] = [InvitationBody.properties, '/{ten
 
 export const invitationCreated = eventType('INVITATION_CREATED', {
   when: 'An invitation to share was created.',
-  operations: [`POST ${base}`],
+  operations: [`POST ${base}`, `POST /tenants${base}`],
   data: eventData({ ...invitation, relationshipType, invitor: Entity, invitee }),
   example: {
     ...{ ...example, relationshipType: 'drives', invitor: { type: 'user', id: 'alice' } },

@@ -1,18 +1,19 @@
-/** Invitations for members, in the Config API: looking after those that users and back ends made. */
+/** Invitations for members, in the Config API: making them for an actor, and looking after those that users and back ends made. */
 import { Type } from 'typebox';
 import { shownId } from '../core/auth/mask.ts';
 import type { Role } from '../core/auth/schema.ts';
+import { limits } from '../core/limits.ts';
 import { UUID } from '../core/uuid.ts';
 import { Empty } from '../http/config-api.ts';
 import { type App, memberOf, TenantParams } from '../http/fastify.ts';
 import { recordViewers, recordWriters, refuseMaskedSearch } from '../http/member-access.ts';
 import { decodeCursor, encodeCursor, linkNext, PAGE_ITEMS, pageQuery } from '../http/paging.ts';
-import { resendInvitation, revokeInvitation } from './actions.ts';
+import { createInvitation, resendInvitation, revokeInvitation } from './actions.ts';
 import { contextOf, type InvitationServices } from './authorization.ts';
 import { pageOfInvitations, viewInvitation } from './list.ts';
 import { readDeliveries } from './mailed.ts';
 import { viewOf } from './rules.ts';
-import { InvitationDetails, InvitationView, type Status, statuses } from './schema.ts';
+import { InvitationDetails, InvitationView, MembersInvitationBody, type Status, statuses } from './schema.ts';
 
 const OneParams = Type.Object({ tenant: Type.String(), id: Type.String({ pattern: UUID.source }) });
 const LIST = 'members sharing invitations';
@@ -92,6 +93,28 @@ function registerReading(app: App, services: InvitationServices): void {
 }
 
 function registerChanging(app: App, services: InvitationServices): void {
+  app.route({
+    method: 'POST',
+    url,
+    config: { ...recordWriters, idempotency: {} },
+    bodyLimit: limits.smallBodyBytesMax,
+    schema: {
+      summary: 'Invite somebody to a relationship for an actor as a member',
+      description:
+        'The invitation is mailed, and the requestToken is not in the answer. The policies of the tenant for inviting are not asked. The reason stands in the audit.',
+      params: TenantParams,
+      body: MembersInvitationBody,
+      response: { 201: InvitationView },
+    },
+    handler: async (request, reply) => {
+      const { reason, ...body } = request.body;
+      const context = { ...contextOf(request), reason };
+      const { result, revision } = await createInvitation(services, context, { ...body, delivery: 'mail' });
+      reply.header('accord-revision', revision);
+      reply.header('location', `/tenants/${request.params.tenant}/sharing/invitations/${result.invitationId}`);
+      return reply.code(201).send(result);
+    },
+  });
   app.route({
     method: 'POST',
     url: `${url}/:id/resend`,

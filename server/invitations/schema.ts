@@ -88,6 +88,25 @@ export const InvitationBody = Type.Object(
 );
 export type InvitationBody = Static<typeof InvitationBody>;
 
+const { delivery: _, invitor: __, ...ofMembers } = InvitationBody.properties;
+/** What a member sends for an actor: always by mail, because a member is not told the requestToken. */
+export const MembersInvitationBody = Type.Object(
+  {
+    ...ofMembers,
+    invitor: Type.Object(Entity.properties, {
+      ...strict,
+      description: 'The actor for whom the member invites, as whom the invitation stands.',
+    }),
+    reason: Type.String({
+      minLength: 1,
+      maxLength: limits.memberReasonCharsMax,
+      pattern: patterns.visibleText.source,
+      description: 'Why the member invites for the actor, such as the number of a ticket. It stands in the audit.',
+    }),
+  },
+  strict,
+);
+
 const requestToken = Type.String({ minLength: 1, maxLength: limits.tokenBytesMax, description: 'The signed token.' });
 export const AcceptBody = Type.Object({ acceptor: Entity, requestToken }, strict);
 export const TokenBody = Type.Object({ requestToken }, strict);

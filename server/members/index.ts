@@ -4,6 +4,7 @@
  */
 
 export { memberAuthor, removeMember, revokeToken } from './actions.ts';
+export { admitFirstAdmin, findFirstAdmin } from './first-admin.ts';
 export type { TenantAccess } from './member-invitation-store.ts';
 export { listMemberInvitations } from './member-invitation-store.ts';
 export {

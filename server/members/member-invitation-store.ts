@@ -209,6 +209,37 @@ export function consumeMemberInvitation(
   );
 }
 
+/** Uses up the invitation of the manifest to an address, also one that has expired. @returns undefined when none is open */
+export function consumeManifestInvitation(
+  tx: Transaction,
+  tenant: string,
+  { email, role, now }: { email: string; role: Role; now: string },
+): Promise<MemberInvitationRow | undefined> {
+  return tx.maybe(
+    MemberInvitationRow,
+    changing(sql`used_at = ${now}`, tenant, sql`email = ${email} and role = ${role} and of_manifest and ${open}`),
+  );
+}
+
+const Address = Type.Object({ email: Type.String() });
+
+/**
+ * The address of the security-admin who is a member for longest, or else of the first one whom the manifest invites and whose
+ * invitation is open, also when it has expired.
+ * @param except the address of the member of the machine, who logs in nowhere
+ */
+export function readFirstAdmin(tx: Transaction, tenant: string, except: string) {
+  return tx.maybe(
+    Address,
+    sql`select email from (
+        select email, 0 as place, id from accord.member
+        where tenant = ${tenant} and role = 'security-admin' and email <> ${except}
+        union all select email, 1, id from accord.member_invitation
+        where tenant = ${tenant} and role = 'security-admin' and of_manifest and ${open}) as found
+      order by place, id limit 1`,
+  );
+}
+
 /** @returns undefined when there is no such invitation */
 export function lockMemberInvitation(
   tx: Transaction,

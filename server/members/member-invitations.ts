@@ -233,7 +233,8 @@ function tenantOf(token: string): string {
   throw problem('invalid_request', { detail: '/token: Not an invitation token.', errors });
 }
 
-async function requireTenant(tx: Transaction, tenant: string): Promise<TenantRow> {
+/** @throws Problem tenant_not_found */
+export async function requireTenant(tx: Transaction, tenant: string): Promise<TenantRow> {
   const row = await readTenant(tx, tenant);
   if (row?.state !== 'active' || row.revision === 0) throw problem('tenant_not_found');
   return row;

@@ -122,7 +122,7 @@ async function verify(services: PortalServices, token: string, tenant: string): 
     requiredClaims: ['sub', 'jti', 'exp', 'iat', 'tenant'],
   }).catch((error) => {
     if (!(error instanceof errors.JWTExpired)) throw invalidToken('the portal token is not valid');
-    throw invalidToken(`the portal token has expired; create another at ${baseUrl}/portal/tenants/${tenant}/tokens`);
+    throw invalidToken(`the portal token has expired; create another at ${baseUrl}/portal/t/${tenant}/settings/token`);
   });
   if (payload.tenant !== tenant || typeof payload.jti !== 'string' || !UUID.test(payload.jti)) {
     throw invalidToken('the portal token is not valid for this tenant');

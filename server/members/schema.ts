@@ -94,6 +94,13 @@ export const MemberInvitationBody = Type.Object(
       description: 'The email address of the invited person. Compared in lower case.',
     }),
     role: Type.Enum([...roles], { description: 'The role that the member will have.' }),
+    language: Type.Optional(
+      Type.String({
+        pattern: patterns.languageTag.source,
+        maxLength: 35,
+        description: 'Language of the mail (BCP 47). Default: English.',
+      }),
+    ),
   },
   { additionalProperties: false },
 );

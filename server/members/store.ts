@@ -39,6 +39,11 @@ export function readMember(tx: Transaction, tenant: string, id: string): Promise
   return tx.maybe(MemberRow, sql`${members} where tenant = ${tenant} and id = ${id}`);
 }
 
+/** @param email as members' addresses are kept */
+export function readMemberByEmail(tx: Transaction, tenant: string, email: string): Promise<MemberRow | undefined> {
+  return tx.maybe(MemberRow, sql`${members} where tenant = ${tenant} and email = ${email}`);
+}
+
 /** Says whose log-in at the portal the member is. */
 export async function bindMember(tx: Transaction, tenant: string, id: string, person: string): Promise<void> {
   await tx.run(sql`update accord.member set person = ${person} where tenant = ${tenant} and id = ${id}`);

@@ -29,3 +29,15 @@ create table accord.portal_membership (
   foreign key (tenant, account) references accord.account on delete cascade
 );
 select accord.isolate('accord.portal_membership');
+
+-- Links that log a tenant's first security admin in, which only `accord start` prints: one for each tenant (`code`), used once. Of the
+-- token only its SHA-256 is here.
+create table accord.portal_log_in_link (
+  tenant text collate "C" not null references accord.tenant on delete cascade,
+  code text collate "C" not null,
+  token_hash bytea not null check (length(token_hash) = 32),
+  email text not null,
+  expires_at timestamptz(3) not null,
+  primary key (tenant, code)
+);
+select accord.isolate('accord.portal_log_in_link');

@@ -34,6 +34,7 @@ export {
 export { chooseLanguage, type Language, languageOf, languages, textsOf } from './language.ts';
 export { isShown, type PageContext, type RenderedPage } from './layout.ts';
 export { type LogInProps, logInPage, type SignUpProps, signUpPage } from './log-in.ts';
+export { type LogInLinkProps, logInLinkPage } from './log-in-link.ts';
 export { type LoggedOutProps, type LogoutConfirmProps, loggedOutPage, logoutConfirmPage } from './log-out.ts';
 export {
   type CheckMailProps,
@@ -46,26 +47,9 @@ export {
   resetRequestPage,
   verifyEmailPage,
 } from './mail-pages.ts';
+export { type MemberInvitationProps, memberInvitationLaterPage, memberInvitationPage } from './member-invitation.ts';
 export { type NameProps, namePage } from './name-page.ts';
 export { type PasskeyProps, passkeyPage } from './passkey-page.ts';
-export {
-  type InvitationsProps,
-  type InvitedProps,
-  type InviteProps,
-  invitationsPage,
-  invitedPage,
-  invitePage,
-  type MemberInvitationProps,
-  type MembersProps,
-  memberInvitationLaterPage,
-  memberInvitationPage,
-  membersPage,
-  type PortalFrame,
-  type TenantChoiceProps,
-  type TokensProps,
-  tenantChoicePage,
-  tokensPage,
-} from './portal.ts';
 export { type PortalNoticeProps, portalNoticePage } from './portal-notice.ts';
 export { redirectPage } from './redirect-page.ts';
 export { sendPage } from './send-page.ts';

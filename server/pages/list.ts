@@ -20,8 +20,6 @@ type Panel = Readonly<{
   id: string;
   title: string;
   text?: string;
-  /** It is all that the page has, so that its title is the page's. */
-  isPage?: boolean;
   none: string;
   items: readonly Item[];
   end: string;
@@ -31,8 +29,8 @@ type Panel = Readonly<{
   foot?: Html | false;
 }>;
 
-export function panel({ id, title, text, isPage, none, items, end, action, csrf, foot = false }: Panel): Html {
-  return html`<section class="panel" aria-labelledby="${id}">${isPage ? html`<h1 id="${id}">${title}</h1>` : html`<h2 id="${id}">${title}</h2>`}
+export function panel({ id, title, text, none, items, end, action, csrf, foot = false }: Panel): Html {
+  return html`<section class="panel" aria-labelledby="${id}"><h2 id="${id}">${title}</h2>
 ${text !== undefined && html`<p class="soft">${text}</p>`}
 ${items.length === 0 ? html`<p class="none">${none}</p>` : html`<ul class="items">${items.map((one) => item(one, { end, action, csrf }))}</ul>`}
 ${foot}</section>`;

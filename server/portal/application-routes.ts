@@ -33,8 +33,7 @@ export function registerApplication(app: App, services: ApplicationServices): vo
       const index = await bundle.index();
       if (index === undefined) {
         const building = portal.building?.() ?? 'missing';
-        const page = portalNoticePage(contextOf(services, request), { building, listUrl: `${baseUrl}/portal/tenants` });
-        return sendPage(reply, page, NOT_BUILT);
+        return sendPage(reply, portalNoticePage(contextOf(services, request), { building }), NOT_BUILT);
       }
       const nonce = randomBytes(NONCE_BYTES).toString('base64');
       const body = index.replaceAll('__ACCORD_NONCE__', nonce).replaceAll('__ACCORD_BASE__', () => base);

@@ -6,6 +6,7 @@
 export { openBundle } from './bundle.ts';
 export { authenticatePortal, isFromOwnPage } from './caller.ts';
 export { beginLogIn, completeLogIn, type LogInServices, type RelyingParty } from './log-in.ts';
+export { createLogInLink, type LogInLink } from './log-in-links.ts';
 export { portalRoom } from './room.ts';
 export {
   beginSession,

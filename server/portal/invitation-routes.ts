@@ -26,6 +26,7 @@ import {
   contextOf,
   csrfOf,
   goTo,
+  isOwnPost,
   ownFields,
   portalPage,
   readCookie,
@@ -45,9 +46,7 @@ const ACCEPT = '/portal/invitations/accept';
 export function registerInvitationPages(app: App, services: InvitationRouteServices): void {
   portalPage(app, services, ['POST', '/portal/invitations/open'], async (request, reply) => {
     // The page of the link is a file and has no token for its form: the browser must say that the form is ours.
-    const { 'sec-fetch-site': site, origin } = request.headers;
-    const isOwn = site === undefined ? origin === new URL(services.baseUrl).origin : site === 'same-origin';
-    if (!isOwn) throw new PageError(403, { kind: 'forged' });
+    if (!isOwnPost(services, request)) throw new PageError(403, { kind: 'forged' });
     const { token = '' } = (request.body ?? {}) as Posted;
     await readMemberInvitation(services.members, token.trim());
     setCookie(services, reply, 'invitation', token.trim());

@@ -9,16 +9,7 @@ import { endIssuerSessions, issuerSessionOfCode, type OfAccountServices } from '
 import { loggedOutPage, PageError, sendPage } from '../pages/index.ts';
 import type { Snapshots, TenantSnapshot } from '../snapshot/index.ts';
 import { beginLogIn, completeLogIn, type LogInServices } from './log-in.ts';
-import {
-  contextOf,
-  goTo,
-  ownFields,
-  portalPage,
-  readCookie,
-  replaceSession,
-  sessionOf,
-  setCookie,
-} from './requests.ts';
+import { contextOf, goTo, portalPage, readCookie, replaceSession, sessionOf, setCookie } from './requests.ts';
 import { returnPathOf } from './return-path.ts';
 import { beginSession, endSession, type Session } from './sessions.ts';
 import { callbackPath, portalClient, portalParty } from './tenant.ts';
@@ -56,10 +47,6 @@ export function registerLogIn(app: App, root: Pick<App, 'inject'>, services: Log
   portalPage(app, services, ['GET', LOGGED_OUT], async (request, reply) =>
     sendPage(reply, loggedOutPage(contextOf(services, request), { logInUrl: `${services.baseUrl}/portal` })),
   );
-  portalPage(app, services, ['POST', '/portal/log-out'], async (request, reply) => {
-    ownFields(services, request, readCookie(services, request, 'session'));
-    return goTo(services, request, reply, await endSessionOf(services, request, reply));
-  });
 }
 
 /** Ends the session of the browser and the log-in that it came from. @returns the path to which the browser goes on */

@@ -4,10 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Encrypter } from '../core/encrypter.ts';
 import { limits } from '../core/limits.ts';
 import { portalTenant } from '../core/portal-tenant.ts';
-import { problem } from '../core/problems.ts';
 import type { App } from '../http/fastify.ts';
-import type { MemberRow } from '../members/index.ts';
-import { readMemberOfPerson } from '../members/index.ts';
 import {
   chooseLanguage,
   cookieOf,
@@ -92,6 +89,12 @@ export function ownFields(services: PortalPageServices, request: FastifyRequest,
   return fields;
 }
 
+/** Whether the browser says that a form is ours, where no cookie goes with a token of the form. */
+export function isOwnPost({ baseUrl }: Pick<PortalPageServices, 'baseUrl'>, { headers }: FastifyRequest): boolean {
+  const { 'sec-fetch-site': site, origin } = headers;
+  return site === undefined ? origin === new URL(baseUrl).origin : site === 'same-origin';
+}
+
 /** The browser goes on to a path of the portal. */
 export function goTo(services: PortalPageServices, request: FastifyRequest, reply: FastifyReply, path: string) {
   return leaveFor(`${services.baseUrl}${path}`, request, reply, () => contextOf(services, request));
@@ -126,18 +129,6 @@ export async function requireSession(services: PortalPageServices, request: Fast
   return session;
 }
 
-/** The member that the person is in a tenant now. @throws Problem tenant_not_found: whether there is one is told to members only */
-export async function requireMember(
-  services: PortalPageServices,
-  tenant: string,
-  { account }: Session,
-): Promise<MemberRow> {
-  const { database } = services.accounts;
-  const member = await database.read(tenant, (tx) => readMemberOfPerson(tx, tenant, account.id));
-  if (member === undefined) throw problem('tenant_not_found');
-  return member;
-}
-
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
 /** A page of the portal. */
@@ -146,12 +137,13 @@ export function portalPage(
   services: PortalPageServices,
   [method, url]: readonly ['GET' | 'POST', string],
   handler: Handler,
+  { bodyLimit = limits.portalFormBytesMax }: { bodyLimit?: number } = {},
 ): void {
   app.route({
     method,
     url,
     exposeHeadRoute: false,
-    ...(method === 'POST' ? { bodyLimit: limits.portalFormBytesMax } : {}),
+    ...(method === 'POST' ? { bodyLimit } : {}),
     config: { access: method === 'POST' ? { api: 'public', scarce: true } : { api: 'public' } },
     schema: { hide: true },
     handler: (request, reply) => handler(request, reply).catch((error) => answerError(services, error, request, reply)),

@@ -1,7 +1,7 @@
 /** Where a log-in leads afterwards: to a page of the portal, and never elsewhere. */
 import { limits } from '../core/limits.ts';
 
-const PAGE = /^\/portal(\/tenants(\/[a-z][a-z0-9-]{1,39}(\/(members|invitations|tokens))?)?|\/invitations\/accept)?$/;
+const PAGE = /^\/portal(\/invitations\/accept)?$/;
 const OF_APPLICATION = /^\/portal\/t\/[a-z][a-z0-9-]{1,39}([/?]|$)/;
 
 /** @param asked as a browser asked for it, which may be anything */

@@ -13,7 +13,7 @@ const CHECK_MS = 3_600_000;
 
 export const portalRoom = defineRoom({
   name: 'portal',
-  tables: ['page_session', 'portal_membership'],
+  tables: ['page_session', 'portal_membership', 'portal_log_in_link'],
   create({ baseUrl, encrypter, config, portal = {} }, use) {
     return {
       ...{ portal, environment: config.ACCORD_ENVIRONMENT },

@@ -14,3 +14,6 @@ export type SessionRow = Static<typeof SessionRow>;
 /** One that began by signing up, as its person sees it. */
 export const OwnSessionRow = Type.Object({ id: Bytes, created_at: Instant, device: Json<Device>() });
 export type OwnSessionRow = Static<typeof OwnSessionRow>;
+
+export const LogInLinkRow = Type.Object({ email: Type.String() });
+export type LogInLinkRow = Static<typeof LogInLinkRow>;

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { sql } from '../core/db/sql.ts';
 import type { Device } from '../http/device.ts';
-import { OwnSessionRow, SessionRow } from './schema.ts';
+import { LogInLinkRow, OwnSessionRow, SessionRow } from './schema.ts';
 
 type NewSession = {
   id: Buffer;
@@ -85,4 +85,31 @@ export async function listMemberships(
     sql`select code from accord.portal_membership where tenant = ${tenant} and account = ${account} order by code limit ${limit}`,
   );
   return rows.map(({ code }) => code);
+}
+
+type NewLogInLink = { code: string; email: string; tokenHash: Buffer; expiresAt: string };
+
+/** Takes the place of the one that the tenant `code` has. */
+export async function putLogInLink(
+  tx: Transaction,
+  tenant: string,
+  { code, email, tokenHash, expiresAt }: NewLogInLink,
+): Promise<void> {
+  await tx.run(sql`insert into accord.portal_log_in_link (tenant, code, token_hash, email, expires_at)
+    values (${tenant}, ${code}, ${tokenHash}, ${email}, ${expiresAt})
+    on conflict (tenant, code) do update
+      set token_hash = excluded.token_hash, email = excluded.email, expires_at = excluded.expires_at`);
+}
+
+/** Uses a link up; of many at once, one gets it. @returns undefined when there is none, or it has expired */
+export function takeLogInLink(
+  tx: Transaction,
+  tenant: string,
+  { code, tokenHash, now }: { code: string; tokenHash: Buffer; now: string },
+): Promise<LogInLinkRow | undefined> {
+  return tx.maybe(
+    LogInLinkRow,
+    sql`delete from accord.portal_log_in_link
+      where tenant = ${tenant} and code = ${code} and token_hash = ${tokenHash} and expires_at > ${now} returning email`,
+  );
 }

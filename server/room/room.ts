@@ -27,6 +27,8 @@ export type PortalOptions = {
   readonly directory?: string;
   /** Whether it is being built now, or what was said when that failed. */
   readonly building?: () => 'building' | Readonly<{ failed: string }> | undefined;
+  /** Whether somebody at this machine may log in by a link: only `accord start` on loopback. */
+  readonly logInLinks?: boolean;
   /** Where the mails of `accord start` are shown. */
   readonly mailbox?: () => string | undefined;
 };

@@ -152,6 +152,7 @@ async function share(): Promise<void> {
   const { body: mailed } = await write(`POST ${path}`, 'client', url, offer({ delivery: 'mail' }));
   clock.advance(2 * limits.invitationResendPauseMs);
   const one = `${C}/sharing/invitations/${mailed.invitationId}`;
+  await write(`POST /tenants${path}`, 'member', `${C}/sharing/invitations`, offer({ reason: 'ticket 1' }));
   await write(`POST /tenants${path}/{id}/resend`, 'member', `${one}/resend`);
   await write(`DELETE /tenants${path}/{id}`, 'member', one);
   await write(`DELETE ${path}/{id}`, 'client', `${url}/${third.invitationId}`);
@@ -272,6 +273,7 @@ test('each 201 has a Location, of this tenant', () => {
     'POST /tenants/{tenant}/consents',
     'POST /tenants/{tenant}/event-stream/subscriptions',
     'POST /tenants/{tenant}/members/invitations',
+    'POST /tenants/{tenant}/sharing/invitations',
     'POST /{tenant}/actors/{type}/{id}/relationships',
     'POST /{tenant}/consents',
     'POST /{tenant}/consents/invitations',

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { writeBaseUrl } from '../../cli/local.ts';
+import { writeRuntime } from '../../cli/local.ts';
 
 const directory = await mkdtemp(join(tmpdir(), 'accord-local-'));
 afterAll(() => rm(directory, { recursive: true, force: true }));
@@ -12,9 +12,10 @@ test('runtime.json is put in the place of a link, which is not followed, and is 
   const file = join(directory, 'runtime.json');
   await writeFile(elsewhere, 'precious');
   await symlink(elsewhere, file);
-  await writeBaseUrl(directory, 'http://127.0.0.1:8080');
+  const runtime = { baseUrl: 'http://127.0.0.1:8080', logInLinks: true };
+  await writeRuntime(directory, runtime);
   expect(await readFile(elsewhere, 'utf8')).toBe('precious');
-  expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({ baseUrl: 'http://127.0.0.1:8080' });
+  expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(runtime);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   expect((await readdir(directory)).sort()).toEqual(['elsewhere', 'runtime.json']);
 });

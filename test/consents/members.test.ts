@@ -46,7 +46,7 @@ describe('registering and revoking for a user', () => {
   test.each([
     ['no reason', { ...wanted('bob'), reason: undefined }, '/reason'],
     ['a reason without a word', wanted('bob', { reason: '  ' }), '/reason'],
-    ['a reason that is too long', wanted('bob', { reason: 'x'.repeat(limits.consentReasonCharsMax + 1) }), '/reason'],
+    ['a reason that is too long', wanted('bob', { reason: 'x'.repeat(limits.memberReasonCharsMax + 1) }), '/reason'],
     ['no user', { ...wanted('bob'), userId: undefined }, '/userId'],
     ['an unknown field', wanted('bob', { resaon: 'x' }), '/resaon'],
   ])('%s is refused', async (_, body, pointer) => {
@@ -55,7 +55,7 @@ describe('registering and revoking for a user', () => {
   });
 
   test('the longest reason is taken, and verifies with its chain', async () => {
-    const longest = wanted('carol', { reason: 'x'.repeat(limits.consentReasonCharsMax) });
+    const longest = wanted('carol', { reason: 'x'.repeat(limits.memberReasonCharsMax) });
     expect((await admin('POST', '/consents', { body: longest })).status).toBe(201);
   });
 

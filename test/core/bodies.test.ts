@@ -32,6 +32,7 @@ const bounds: Record<string, number> = {
   'POST /tenants/{tenant}/event-stream/subscriptions/{id}/test': limits.strayBodyBytesMax,
   'POST /tenants/{tenant}/graphql': limits.graphqlBodyBytesMax,
   'POST /tenants/{tenant}/members/invitations': smallBodyBytesMax,
+  'POST /tenants/{tenant}/sharing/invitations': smallBodyBytesMax,
   'POST /tenants/{tenant}/policies/{policyName}/replay': bodyBytesMax,
   'POST /tenants/{tenant}/policies/{policyName}/test': bodyBytesMax,
   'POST /{tenant}/access/v1/evaluation': bodyBytesMax,

@@ -11,7 +11,7 @@ import { AxeBuilder } from '@axe-core/playwright';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { chromiumPath, howToGetChromium, skipsBrowser } from '../pages/chromium.ts';
-import { environment, freePort, root } from './accord.ts';
+import { accord, environment, freePort, root } from './accord.ts';
 
 if (skipsBrowser()) {
   // biome-ignore lint/suspicious/noConsole: what is not tested is said aloud
@@ -225,6 +225,58 @@ describe.skipIf(skipsBrowser())('examples/app', () => {
     await bob.page.goto(`${site}/cars`);
     await bob.page.getByLabel('Password').waitFor();
     expect([ann.complaints, bob.complaints]).toEqual([[], []]);
+  });
+
+  test('the portal tells the first security admin of it, by the link of accord log-in', {
+    timeout: 300_000,
+  }, async () => {
+    const data = ['--data', join(directory, 'data')];
+    const link = (await accord(['log-in', ...data])).stdout.trim();
+    const { origin } = new URL(link);
+    const client = ['--tenant', 'carshare', '--client', 'box', '--scope', 'authz:evaluate'];
+    const token = (await accord(['token', ...client, ...data])).stdout.trim();
+    const asked = { subject: { type: 'user', id: 'dave' }, action: 'car:use', resource: { type: 'car', id: 'car-7' } };
+    const answer = await fetch(`${origin}/authz/carshare`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(asked),
+    });
+    expect(await answer.json()).toEqual({ outcome: 'deny' });
+    const { page, complaints } = await open({ viewport: { width: 1200, height: 760 } });
+    const shot = async (name: string) => {
+      const to = process.env.ACCORD_TEST_SHOTS;
+      if (to) await page.screenshot({ path: `${to}/${name}.png` });
+    };
+    await page.goto(link);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.waitForURL('**/portal/t/carshare/overview');
+    // As long as the portal is being built, its page loads itself again.
+    await page.getByRole('heading', { name: 'The last 24 hours' }).waitFor({ timeout: 240_000 });
+    const why = page.getByRole('link', { name: 'See why' });
+    await expect
+      .poll(
+        async () => {
+          await page.reload();
+          await why.waitFor();
+          return page.getByText('May user dave do use to car car-7?').count();
+        },
+        { timeout: 60_000, interval: 1000 },
+      )
+      .toBe(1);
+    await page.getByText('Decisions', { exact: true }).first().waitFor();
+    await shot('portal-overview');
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await why.click();
+    // The question of the decision is filled in, and asked again.
+    await page.getByText('what is missing is “user:dave may_use car:car-7”').first().waitFor({ timeout: 60_000 });
+    await page.locator('.cm-content').first().waitFor();
+    await shot('portal-why');
+    await page.setViewportSize({ width: 1200, height: 760 });
+    await page.goto(`${origin}/portal/t/carshare/consents/trip-data`);
+    await page.getByRole('slider', { name: 'Today on the time line' }).waitFor();
+    await page.getByRole('region', { name: 'Adoption' }).getByRole('cell').first().waitFor();
+    await shot('portal-consents');
+    expect(complaints.filter((one) => !one.includes('503'))).toEqual([]);
   });
 
   /** Whoever signed up on the page of an invitation has no session at the issuer yet, and is asked for the password there. */

@@ -66,6 +66,27 @@ describe('accord start', () => {
     expect(await unlock(backend)).toEqual({ status: 200, body: { outcome: 'allow' } });
   });
 
+  test('ends with how the first security admin logs in at the portal, which works once', async () => {
+    const data = join(directory, 'data');
+    const last = `as ann@carshare.example, security-admin of carshare:\n\n  npx accord log-in --data ${data}\n`;
+    await running?.says(last);
+    expect(running?.output).not.toMatch(/log-in\/link#|First log-in at the portal for ann@/);
+    const { stdout } = await accord(['log-in', '--data', data]);
+    const { origin, pathname, hash } = new URL(stdout.trim());
+    const post = () =>
+      fetch(`${base()}${pathname}`, {
+        method: 'POST',
+        headers: { 'sec-fetch-site': 'same-origin' },
+        body: new URLSearchParams({ code: hash.slice(1) }),
+      });
+    const done = await post();
+    expect([origin, done.status]).toEqual([base(), 200]);
+    const cookie = `${done.headers.get('set-cookie')}`.split(';', 1)[0] as string;
+    const session = await fetch(`${base()}/portal/session`, { headers: { cookie, 'x-accord-portal': '1' } });
+    expect(await session.json()).toMatchObject({ email: 'ann@carshare.example', tenants: [{ code: 'carshare' }] });
+    expect((await post()).status).toBe(410);
+  });
+
   test('gives a token by the request that it prints, and its issuer describes itself', async () => {
     const command = /^curl -s \S+\/token [\s\S]*?\)"$/m.exec(running?.output ?? '')?.[0] as string;
     const { stdout } = await promisify(execFile)('bash', ['-c', command]);
@@ -264,6 +285,7 @@ describe('the command line', () => {
     [['token', '--tenant', 'a', '--client', 'b', '--scope', 'everything'], /--scope takes pg:tenant:admin/],
     [['token', '--tenant', 'a', '--role', 'king'], /--role is one of security-admin/],
     [['token', '--tenant', 'a', '--user', 'b', '--data', '/nonexistent'], /no accord start uses \/nonexistent/],
+    [['log-in', '--data', '/nonexistent'], /no accord start uses \/nonexistent/],
     [['serve'], /ACCORD_DATABASE_URL: required by accord serve/],
   ])('%j is refused with what is wrong', async (args, message) => {
     await expect(accord(args)).rejects.toThrow(message);

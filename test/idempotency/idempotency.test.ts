@@ -182,6 +182,16 @@ const memberRoutes: typeof routes = {
       counted: ['relationship', cars.tenant],
     };
   },
+  '/tenants/{tenant}/sharing/invitations': async () => {
+    const config = await configClient(server, cars.tenant, 'security-admin');
+    return {
+      send: async (key, change = {}) => {
+        const body = offer({ reason: 'ticket 1', ...change });
+        return config('POST', '/sharing/invitations', { body, headers: keyed(key) });
+      },
+      counted: ['invitation', cars.tenant],
+    };
+  },
   '/tenants/{tenant}/sharing/invitations/{id}/resend': async () => {
     const config = await configClient(server, cars.tenant, 'security-admin');
     const mailed = async () => {

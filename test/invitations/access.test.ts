@@ -18,6 +18,7 @@ const table = [
   ['POST /:tenant/sharing/invitations/decline', 'relationships:write user'],
   ['POST /:tenant/sharing/invitations/preview', 'anybody'],
   ['GET /tenants/:tenant/sharing/invitations', 'security-admin config-editor support'],
+  ['POST /tenants/:tenant/sharing/invitations', 'security-admin'],
   ['GET /tenants/:tenant/sharing/invitations/:id', 'security-admin config-editor support'],
   ['POST /tenants/:tenant/sharing/invitations/:id/resend', 'security-admin'],
   ['DELETE /tenants/:tenant/sharing/invitations/:id', 'security-admin'],

@@ -1,5 +1,6 @@
 /** Invitations for members, in the Config API. */
 import { describe, expect, test } from 'vitest';
+import { limits } from '../../server/core/limits.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { membersOf } from '../members/roles.ts';
 import { invitingTenant, WallClock } from './inviting.ts';
@@ -69,5 +70,66 @@ describe('changing', () => {
     const taken = await cars.invite();
     expect((await cars.accept(cars.backend, 'bob', taken.requestToken)).status).toBe(200);
     expect((await admin('DELETE', path(`/${taken.invitationId}`))).body.code).toBe('invitation_accepted');
+  });
+});
+
+describe('inviting for an actor', () => {
+  const wanted = {
+    relationshipType: 'drives',
+    to: { type: 'car', id: '1' },
+    invitor: { type: 'user', id: 'zoe' },
+    invitee: { contact: { type: 'email', value: 'bob@example.com' } },
+    reason: 'ticket 4711',
+  };
+  const { reason: _, ...unexplained } = wanted;
+
+  test('mails the invitation whatever the policies say, tells no token, and is audited with its reason', async () => {
+    const made = await admin('POST', path(), { body: wanted });
+    const { invitationId } = made.body;
+    expect(made).toMatchObject({ status: 201, body: { status: 'pending', invitor: { id: 'zoe' } } });
+    expect(made.headers.location).toBe(`/tenants/${cars.tenant}/sharing/invitations/${invitationId}`);
+    expect(JSON.stringify(made.body)).not.toContain('eyJ');
+    const { deliveries } = (await admin('GET', path(`/${invitationId}`))).body;
+    expect(deliveries).toMatchObject([{ kind: 'mail' }]);
+    expect((await members.audit('create', 'invitation')).at(-1)).toMatchObject({
+      name: invitationId,
+      actor: expect.stringMatching(/^member:/),
+      detail: { invitor: 'user/zoe', to: 'car/1', reason: 'ticket 4711', delivery: 'mail' },
+    });
+    await members.refuses('POST', path(), ['security-admin'], wanted);
+  });
+
+  test('makes one invitation of requests with one Idempotency-Key', async () => {
+    const headers = { 'idempotency-key': 'invite-once' };
+    const [one, two] = [
+      await admin('POST', path(), { body: wanted, headers }),
+      await admin('POST', path(), { body: wanted, headers }),
+    ];
+    expect(two.body.invitationId).toBe(one.body.invitationId);
+  });
+
+  test.each<[string, object, string]>([
+    ['no reason', unexplained, ''],
+    ['an empty reason', { ...wanted, reason: '' }, '/reason'],
+    ['a reason that is too long', { ...wanted, reason: 'x'.repeat(limits.memberReasonCharsMax + 1) }, '/reason'],
+    ['no invitor', { ...wanted, invitor: undefined }, ''],
+    ['a delivery that would tell the token', { ...wanted, delivery: 'response' }, ''],
+    [
+      'an address that no mail reaches',
+      { ...wanted, invitee: { contact: { type: 'email', value: 'bob' } } },
+      '/invitee/contact/value',
+    ],
+  ])('refuses %s', async (_, body, pointer) => {
+    const refused = await admin('POST', path(), { body });
+    expect([refused.status, refused.body.code]).toEqual([400, 'invalid_request']);
+    if (pointer !== '') expect(refused.body.errors[0].pointer).toBe(pointer);
+  });
+
+  test('takes a reason of memberReasonCharsMax, and forgets it with the invitor', async () => {
+    const reason = 'y'.repeat(limits.memberReasonCharsMax);
+    const invitor = { type: 'user', id: 'to-be-erased' };
+    expect((await admin('POST', path(), { body: { ...wanted, invitor, reason } })).status).toBe(201);
+    expect((await admin('POST', '/actors/user/to-be-erased/erase', { body: {} })).status).toBe(200);
+    expect(JSON.stringify(await members.audit('create', 'invitation'))).not.toMatch(/yyyy|to-be-erased/);
   });
 });

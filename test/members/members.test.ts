@@ -33,7 +33,7 @@ describe('portal tokens', () => {
     expect((await list(name, token)).status).toBe(200);
     clock.advance(1000);
     const late = await list(name, token);
-    const where = `${baseUrl}/portal/tenants/${name}/tokens`;
+    const where = `${baseUrl}/portal/t/${name}/settings/token`;
     expect([late.status, late.body.detail]).toEqual([
       401,
       expect.stringContaining(`has expired; create another at ${where}`),

@@ -161,8 +161,7 @@ describe.skipIf(skipsBrowser())('in a browser', () => {
     ['account', 'Log out everywhere else', '/sessions/others', {}],
     ['confirm', 'Stop sharing', '/send', { id: '1', confirmed: '1' }],
     ['verify', 'Confirm address', '/send', { token: 't' }],
-    ['portal-members', 'Remove: desk@example.com', '/m/remove', { id: '3' }],
-    ['portal-tokens', 'Create a token', '/t', {}],
+    ['portal-invitation-own', 'Accept', '/send', { decision: 'accept' }],
   ])('without JavaScript, %s: %s', async (name, label, path, fields) => {
     await using opened = await open({ javaScriptEnabled: false });
     const { page } = opened;

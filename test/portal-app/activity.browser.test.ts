@@ -1,19 +1,23 @@
 /** The activity of the portal in a browser: decisions, events, subscriptions with their deliveries, mail, templates, queries. */
-import { AxeBuilder } from '@axe-core/playwright';
-import type { Page } from 'playwright-core';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Locator } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { configClient } from '../policies/config-client.ts';
-import { createPortal, executablePath, look } from './portal.ts';
+import { axe, createPortal, executablePath, look } from './portal.ts';
 
-const axe = async (page: Page) =>
-  (await new AxeBuilder({ page }).analyze()).violations.map(
-    ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`,
+type Styled = { ownerDocument: { defaultView: { getComputedStyle(of: unknown): Record<string, string> } } };
+const styleOf = (locator: Locator, name: string) =>
+  locator.evaluate(
+    (one, name) => (one as unknown as Styled).ownerDocument.defaultView.getComputedStyle(one)[name],
+    name,
   );
 
 describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000 }, async () => {
   if (executablePath === undefined) return;
   const site = await createPortal({ role: 'security-admin', tenant: { decisionLog: { mode: 'all' } } });
-  const { tenant, server, open } = site;
+  const { tenant, server, open, base } = site;
   const config = await configClient(server, tenant);
   const rego = 'package p\ndefault outcome := "deny"\noutcome := "allow" if input.subject.id == "alice"';
   expect((await config('PUT', '/policies/car%3Adrive', { body: { rego } })).status).toBe(200);
@@ -97,6 +101,12 @@ describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000
     await page.getByLabel('Subject').fill('{{ name }} shares with you');
     await page.getByRole('button', { name: 'Preview' }).click();
     await page.getByRole('heading', { level: 2, name: /shares with you$/ }).waitFor();
+    const title = page.frameLocator('iframe[title="The mail as it looks"]').getByRole('heading', { level: 1 });
+    await title.waitFor();
+    // The mail has its own styles, which the policy of the portal's pages would not let it have.
+    expect(await styleOf(title, 'fontSize')).toBe('22px');
+    await title.scrollIntoViewIfNeeded();
+    await look(page, 'activity-template-preview');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The template is saved.').waitFor();
     await page.getByRole('button', { name: 'Use the built-in one' }).click();
@@ -105,6 +115,51 @@ describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000
     expect(await axe(page)).toEqual([]);
     await look(page, 'activity-template');
     expect(complaints).toEqual([]);
+  });
+
+  test('nothing in the frame of a mail runs, loads, or reaches the portal', async () => {
+    await using opened = await open();
+    const { page } = opened;
+    // What arrives, at the portal and elsewhere: the browser also tells of requests that it did not send.
+    const asked: string[] = [];
+    const count = ({ method, url, headers }: IncomingMessage) => asked.push(`${method} ${headers.host}${url}`);
+    server.app.server.on('request', count);
+    const elsewhere = createServer((request, response) => response.end(String(count(request)))).listen(0, '127.0.0.1');
+    await once(elsewhere, 'listening');
+    page.on('dialog', () => asked.push('a dialog'));
+    await page.goto(at('/templates'));
+    await page.getByRole('table').waitFor();
+    const before = { url: page.url(), title: await page.title() };
+    await page.waitForLoadState('networkidle');
+    asked.length = 0;
+    const canary = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`;
+    const html = `<!doctype html><html><head><meta http-equiv="refresh" content="0;url=${base}/portal/session">
+<link rel="stylesheet" href="${canary}/a.css"><style>@import url(${canary}/b.css); body { background: url(${canary}/c.png); color: rgb(1, 2, 3) }</style>
+<script src="${base}/portal/assets/x.js"></script><script src="${canary}/x.js"></script><base href="${canary}/" target="_top"></head>
+<body onload="parent.document.title='run'"><p id="shown">Shown</p><script>top.document.title = 'run'; alert(1); fetch('${base}/portal/session')</script>
+<img src="${canary}/d.png" onerror="top.location='${canary}'"><img src="${base}/tenants/${tenant}/policies"><video src="${canary}/e.mp4"></video>
+<iframe src="${base}/portal"></iframe><object data="${canary}/f"></object><embed src="${canary}/g"><svg onload="alert(2)"><use href="${base}/portal/assets/x.svg#a"/></svg>
+<form id="f" action="${base}/portal/session/end" method="post"><button id="press">Press</button><input name="x" autofocus onfocus="form.submit()"></form>
+<a id="up" href="${base}/portal/log-out" target="_top">Up</a><a id="out" href="javascript:alert(3)">Out</a></body></html>`;
+    const posted = JSON.stringify([html, `${base}/portal/frame`]);
+    await page.evaluate(`{
+      const [html, action] = ${posted};
+      const frame = Object.assign(document.createElement('iframe'), { name: 'hostile', title: 'hostile' });
+      frame.setAttribute('sandbox', '');
+      const form = Object.assign(document.createElement('form'), { method: 'post', action, target: 'hostile' });
+      form.append(Object.assign(document.createElement('input'), { type: 'hidden', name: 'html', value: html }));
+      document.body.append(frame, form);
+      form.submit();
+    }`);
+    const frame = page.frameLocator('iframe[title="hostile"]');
+    await frame.locator('#shown').waitFor();
+    expect(await styleOf(frame.locator('#shown'), 'color')).toBe('rgb(1, 2, 3)');
+    for (const id of ['press', 'up', 'out']) await frame.locator(`#${id}`).click({ force: true });
+    await page.waitForLoadState('networkidle');
+    server.app.server.off('request', count);
+    elsewhere.close();
+    expect(asked).toEqual([`POST ${new URL(base).host}/portal/frame`]);
+    expect({ url: page.url(), title: await page.title() }).toEqual(before);
   });
 
   test('a query is asked; what is wrong is said', async () => {

@@ -1,16 +1,10 @@
 /** The model in the portal: types as a picture and lists, the relationships explorer, invitations, import and export; by role. */
 import { readFileSync } from 'node:fs';
-import { AxeBuilder } from '@axe-core/playwright';
-import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { putRelationshipType } from '../../server/types/index.ts';
 import { manifestWriter } from '../helpers/server.ts';
-import { createPortal, executablePath, look } from './portal.ts';
+import { axe, createPortal, executablePath, look } from './portal.ts';
 
-const axe = async (page: Page) =>
-  (await new AxeBuilder({ page }).analyze()).violations.map(
-    ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`,
-  );
 const policy = `package p
 default outcome := "deny"
 outcome := "allow" if {
@@ -254,6 +248,29 @@ describe.skipIf(executablePath === undefined)('the model', { timeout: 120_000 },
     await row.getByText('Revoked').waitFor();
     expect(await panel.getByRole('button', { name: 'Revoke' }).count()).toBe(0);
     expect(complaints).toEqual([]);
+  });
+
+  test('invites somebody for an actor, with a reason; what is refused keeps what was typed', async () => {
+    await using opened = await open();
+    const { page, complaints } = opened;
+    await page.goto(at('/model/invitations'));
+    await page.getByRole('button', { name: 'Invite', exact: true }).click();
+    const form = page.getByRole('complementary', { name: 'Invite' });
+    await form.getByLabel('Id of the car').fill('1');
+    await form.getByLabel('For whom').fill('alice');
+    await form.getByLabel('Email address').fill('zoe@10.0.0.1');
+    await form.getByLabel('Reason').fill('ticket 4711');
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'model-invite');
+    await form.getByRole('button', { name: 'Send the invitation' }).click();
+    await form.getByRole('alert').waitFor();
+    await form.getByLabel('Email address').fill('zoe@example.com');
+    await form.getByRole('button', { name: 'Send the invitation' }).click();
+    const made = page.getByRole('complementary', { name: 'Invitation' });
+    await made.getByText('user/alice invited z***@example.com: may_use car/1').waitFor();
+    await page.getByRole('row', { name: /z\*\*\*@example\.com/ }).waitFor();
+    // The browser itself tells of the answer 400.
+    expect(complaints.filter((one) => !one.includes('400'))).toEqual([]);
   });
 
   test('viewers see types and no records; support sees no ids; editors change types and no records', async () => {

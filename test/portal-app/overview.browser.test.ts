@@ -1,13 +1,6 @@
 /** The overview in a browser: an empty tenant's five steps, a tenant where something happens, and what each role sees. */
-import { AxeBuilder } from '@axe-core/playwright';
-import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { createPortal, executablePath, look } from './portal.ts';
-
-const axe = async (page: Page) =>
-  (await new AxeBuilder({ page }).analyze()).violations.map(
-    ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`,
-  );
+import { axe, createPortal, executablePath, look } from './portal.ts';
 
 describe.skipIf(executablePath === undefined)('the overview', async () => {
   if (executablePath === undefined) return;

@@ -1,14 +1,9 @@
 /** People in the portal: finding one, the time line, ending what there is, and erasing; by role. */
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { asAdmin } from '../helpers/admin.ts';
-import { createPortal, executablePath, look } from './portal.ts';
+import { axe, createPortal, executablePath, look } from './portal.ts';
 
-const axe = async (page: Page) =>
-  (await new AxeBuilder({ page }).analyze()).violations.map(
-    ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`,
-  );
 const policy = `package p
 default outcome := "deny"
 outcome := "allow" if {

@@ -27,11 +27,10 @@ const get = (url: string, headers: Headers = {}) => server.app.inject({ url, hea
 
 // In this order: the application is there from the last of these tests on.
 describe('while the application is not built', () => {
-  test('a page says what to run, and where the pages are that need none', async () => {
+  test('a page says what to run', async () => {
     const { browser } = await enrolled(await server.tenant());
     const page = await browser.get('/portal');
     expect([page.status, page.text]).toEqual([503, expect.stringContaining('npm run build:portal')]);
-    expect(page.html).toContain('href="http://accord.test/portal/tenants"');
     expect(page.html).not.toContain('<script');
     expect((await browser.get('/portal/t/demo/policies')).status).toBe(503);
     expect((await get('/portal/assets/index-abc.js')).statusCode).toBe(404);
@@ -92,6 +91,30 @@ describe('the document', () => {
     const wanted = `/portal/t/${tenant}/people/user%2Fann?since=PT1H`;
     const back = await logIn(new Browser(server), email, password, wanted);
     expect([back.status, back.url]).toEqual([200, wanted]);
+  });
+
+  test.each([
+    ['', ''],
+    ['/members', '/settings/members'],
+    ['/invitations', '/settings/members'],
+    ['/invitations/new', '/settings/members'],
+    ['/tokens', '/settings/token'],
+  ])('is where the former address /portal/tenants/demo%s leads', async (former, place) => {
+    const { headers, statusCode } = await get(`/portal/tenants/demo${former}`);
+    expect([statusCode, headers.location]).toEqual([303, `http://accord.test/portal/t/demo${place}`]);
+  });
+
+  test('is where the former choice of a tenant leads, and no other address leads there or elsewhere', async () => {
+    expect((await get('/portal/tenants')).headers.location).toBe('http://accord.test/portal');
+    for (const path of [
+      'demo/other',
+      '..%2f..%2fevil',
+      '%2f%2fevil.example',
+      'Demo',
+      'demo@evil.example',
+      'demo%0d%0ax',
+    ])
+      expect([path, (await get(`/portal/tenants/${path}`)).statusCode]).toEqual([path, 404]);
   });
 
   test('is where an accepted invitation leads', async () => {

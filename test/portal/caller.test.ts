@@ -15,7 +15,7 @@ const server = await createTestServer({}, undefined, clock);
 const { services } = server;
 await ensurePortalTenant(services);
 await services.snapshots.refresh('portal');
-const { enrolled } = enrolling(server);
+const { enrolled, logOut } = enrolling(server);
 
 type Headers = Record<string, string>;
 const own: Headers = { 'x-accord-portal': '1', 'sec-fetch-site': 'same-origin' };
@@ -221,7 +221,7 @@ describe('the session does not count', () => {
     const tenant = await server.tenant();
     const { browser } = await enrolled(tenant);
     const cookie = cookieHeader(browser);
-    await browser.submit(await browser.get(`/portal/tenants/${tenant}/tokens`), '/portal/log-out');
+    await logOut(browser);
     expect((await ask(tenant, cookie)).status).toBe(401);
   });
 

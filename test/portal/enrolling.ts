@@ -7,6 +7,8 @@ export const password = 'correct horse battery staple';
 
 export type Role = 'security-admin' | 'config-editor' | 'config-viewer' | 'support';
 
+export const cookiesOf = (browser: Browser) => browser.cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
+
 export function enrolling(server: TestServer) {
   let people = 0;
   const newAddress = () => `person${people++}@team.example`;
@@ -26,10 +28,18 @@ export function enrolling(server: TestServer) {
     return { browser, email, page, home, token };
   }
 
-  async function logIn(browser: Browser, email: string, secret = password, from = '/portal/tenants'): Promise<Page> {
+  async function logIn(browser: Browser, email: string, secret = password, from = '/portal'): Promise<Page> {
     const page = await browser.get(from);
     return browser.submit(page, '/log-in', { email, password: secret });
   }
 
-  return { newAddress, invited, enrolled, logIn };
+  /** As the web application does it. @returns where the browser goes afterwards */
+  async function logOut(browser: Browser): Promise<Page> {
+    const headers = { 'x-accord-portal': '1', 'sec-fetch-site': 'same-origin', cookie: cookiesOf(browser) };
+    const ended = await server.app.inject({ method: 'POST', url: '/portal/session/end', headers });
+    browser.replaceCookies(browser.cookies.filter(({ name }) => name !== 'accord_portal_session'));
+    return browser.get((ended.json() as { location: string }).location);
+  }
+
+  return { newAddress, invited, enrolled, logIn, logOut };
 }

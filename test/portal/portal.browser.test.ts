@@ -1,11 +1,11 @@
 /**
- * The portal in a real browser, wide and narrow: from an invitation's link to a token that the Config API takes. Skipped, with a word,
+ * The portal in a real browser, wide and narrow: from an invitation's link to the web application, out and in again. Skipped, with a word,
  * where there is no Chromium.
  */
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { inviteMember } from '../../server/members/index.ts';
-import { ensurePortalTenant } from '../../server/portal/index.ts';
+import { inviteMember, inviteMembersOfManifest } from '../../server/members/index.ts';
+import { createLogInLink, ensurePortalTenant } from '../../server/portal/index.ts';
 import { createOidcServer } from '../oidc/relying-party.ts';
 import { chromiumPath, howToGetChromium } from '../pages/chromium.ts';
 import { makeBundle } from './bundle.ts';
@@ -17,7 +17,7 @@ if (executablePath === undefined) {
 }
 
 describe.skipIf(executablePath === undefined)('the portal', async () => {
-  const server = await createOidcServer({}, { portal: { directory: makeBundle() } });
+  const server = await createOidcServer({}, { portal: { directory: makeBundle(), logInLinks: true } });
   const { services, baseUrl } = server;
   await ensurePortalTenant(services);
   await services.snapshots.refresh('portal');
@@ -48,7 +48,7 @@ describe.skipIf(executablePath === undefined)('the portal', async () => {
     if (to) await page.screenshot({ path: `${to}/${name}.png` });
   }
 
-  test.each([1280, 320])('leads from a link to a token at %d pixels', { timeout: 60_000 }, async (width) => {
+  test.each([1280, 320])('leads from a link to the application at %d pixels', { timeout: 60_000 }, async (width) => {
     const { page, complaints, close } = await open(width);
     const email = `ann-${width}@example.com`;
     await page.goto(await linkFor(email));
@@ -63,16 +63,11 @@ describe.skipIf(executablePath === undefined)('the portal', async () => {
     await look(page, `portal-enrol-${width}`);
     await page.locator('main button').first().click();
     await page.waitForURL(`**/portal/t/${tenant}`);
-    await page.goto(`${baseUrl}/portal/tenants/${tenant}/members`);
-    await look(page, `portal-members-${width}`);
-    await page.goto(`${baseUrl}/portal/tenants/${tenant}/tokens`);
-    await page.locator('form[action$="/tokens"] button').click();
-    const token = await page.locator('.secret').first().textContent();
-    await look(page, `portal-token-${width}`);
-    const headers = { authorization: `Bearer ${token?.trim()}` };
-    expect((await fetch(`${baseUrl}/tenants/${tenant}/members`, { headers })).status).toBe(200);
-    await page.locator('form[action$="/log-out"] button').click();
+    const ended = await page.evaluate(
+      `fetch('/portal/session/end', { method: 'POST', headers: { 'x-accord-portal': '1' } }).then((answer) => answer.json())`,
+    );
     // Who chose a password here has no session at the issuer that would have to be ended, too.
+    await page.goto((ended as { location: string }).location);
     await page.waitForURL('**/portal/oidc/interaction/**');
     await look(page, `portal-log-in-${width}`);
     await page.getByLabel('Email address').fill(email);
@@ -81,6 +76,29 @@ describe.skipIf(executablePath === undefined)('the portal', async () => {
     await page.waitForURL('**/portal');
     expect(await page.title()).toBe('Accord'); // set by its script
     expect(complaints).toEqual([]);
+    await close();
+  });
+
+  test('logs the first security admin in by one click, once', { timeout: 60_000 }, async () => {
+    const own = await server.tenant();
+    await inviteMembersOfManifest(
+      services.members,
+      own,
+      [{ email: 'first@example.com', role: 'security-admin' }],
+      'test',
+    );
+    const url = (await createLogInLink(services.portal, own))?.url as string;
+    const { page, complaints, close } = await open(390);
+    await page.goto(url);
+    await look(page, 'portal-log-in-link');
+    expect(await page.getByRole('textbox').count()).toBe(0);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.waitForURL(`**/portal/t/${own}/overview`);
+    expect(complaints).toEqual([]);
+    await page.goto(url);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByText('npx accord log-in').waitFor();
+    await look(page, 'portal-log-in-link-used');
     await close();
   });
 

@@ -1,14 +1,13 @@
-/** /portal: a member accepts an invitation, logs in, invites others, and copies the token for the Config API. */
+/** /portal: a member accepts an invitation, logs in and out, and gets a token for the Config API. */
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
 import { ensurePortalTenant } from '../../server/portal/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
-import { Browser, type Page } from '../helpers/browser.ts';
+import { Browser } from '../helpers/browser.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { WallClock } from '../invitations/inviting.ts';
-import { configClient } from '../policies/config-client.ts';
 import { makeBundle } from './bundle.ts';
-import { enrolling, password, type Role } from './enrolling.ts';
+import { cookiesOf, enrolling, password } from './enrolling.ts';
 
 const clock = new WallClock();
 const server = await createTestServer({}, undefined, clock, { directory: makeBundle() });
@@ -16,26 +15,30 @@ const { services } = server;
 await ensurePortalTenant(services);
 await services.snapshots.refresh('portal');
 
-const { newAddress, invited, logIn, ...enrol } = enrolling(server);
+const { enrolled, invited, logIn, logOut } = enrolling(server);
 
-/** `home`: the tenant's first page that needs no web application. */
-async function enrolled(tenant: string, role: Role = 'security-admin') {
-  const { home: landed, ...person } = await enrol.enrolled(tenant, role);
-  return { ...person, landed, home: await person.browser.get(`/portal/tenants/${tenant}`) };
+const own = { 'x-accord-portal': '1', 'sec-fetch-site': 'same-origin' };
+
+/** A portal token, as the page of the settings makes it. */
+async function makeToken(browser: Browser, tenant: string) {
+  const headers = { ...own, cookie: cookiesOf(browser) };
+  const made = await server.app.inject({ method: 'POST', url: `/tenants/${tenant}/portal-tokens`, headers });
+  return { status: made.statusCode, code: (made.json() as { code?: string }).code };
 }
 
-const tokenOn = (page: Page) => /eyJ[\w-]+\.[\w-]+\.[\w-]+/.exec(page.text)?.[0] ?? '';
+async function tenantsOf(browser: Browser): Promise<string[]> {
+  const answer = await server.app.inject({ url: '/portal/session', headers: { ...own, cookie: cookiesOf(browser) } });
+  return (answer.json() as { tenants: { code: string }[] }).tenants.map(({ code }) => code);
+}
 
 describe('a member invitation', () => {
   test('leads from its link over a password to the tenant', async () => {
     const tenant = await server.tenant({ displayName: 'Team & Sons' });
-    const { page, landed, home, email } = await enrolled(tenant);
+    const { page, home, browser } = await enrolled(tenant);
     expect(page.status).toBe(200);
     expect(page.text).toContain('Team & Sons');
-    expect([landed.status, landed.url]).toEqual([200, `/portal/t/${tenant}`]);
-    expect(home.url).toBe(`/portal/tenants/${tenant}/members`);
-    expect(home.text).toMatch(/^Members – Team & Sons – Accord .*These people administer Team & Sons\./);
-    expect(home.text).toContain(email);
+    expect([home.status, home.url]).toEqual([200, `/portal/t/${tenant}`]);
+    expect(await tenantsOf(browser)).toEqual([tenant]);
   });
 
   test('keeps the form when the name is refused', async () => {
@@ -102,9 +105,7 @@ describe('a member invitation', () => {
     expect(question.url).toBe('/portal/invitations/accept');
     const home = await browser.submit(question, '/portal/invitations/accept', { decision: 'accept' });
     expect(home.url).toBe(`/portal/t/${second}`);
-    const choice = await browser.get('/portal/tenants');
-    expect(choice.text).toContain(first);
-    expect(choice.text).toContain(second);
+    expect((await tenantsOf(browser)).sort()).toEqual([first, second].sort());
   });
 
   test('is not taken from a page of another site (log-in CSRF)', async () => {
@@ -159,134 +160,47 @@ describe('a member invitation', () => {
 });
 
 describe('a token for the Config API', () => {
-  test('is made at the page of tokens, shown once, works, is listed, and ends when it is revoked', async () => {
-    const tenant = await server.tenant();
-    const { browser } = await enrolled(tenant);
-    const page = await browser.get(`/portal/tenants/${tenant}/tokens`);
-    const made = await browser.submit(page, '/tokens');
-    const token = tokenOn(made);
-    const call = () =>
-      server.app.inject({ url: `/tenants/${tenant}/members`, headers: { authorization: `Bearer ${token}` } });
-    expect((await call()).statusCode).toBe(200);
-    const again = await browser.get(`/portal/tenants/${tenant}/tokens`);
-    expect(tokenOn(again)).toBe('');
-    const id = /name="id" value="([^"]*)"/.exec(again.html)?.[1] ?? '';
-    await browser.submit(again, '/tokens/revoke', { id });
-    expect((await call()).statusCode).toBe(401);
-  });
-
   test('needs a log-in of the last ten minutes', async () => {
     const tenant = await server.tenant();
     const { browser, email } = await enrolled(tenant);
     clock.advance(limits.portalRecentLogInMs - 1000);
-    const page = await browser.get(`/portal/tenants/${tenant}/tokens`);
-    expect(tokenOn(await browser.submit(page, '/tokens'))).not.toBe('');
+    expect((await makeToken(browser, tenant)).status).toBe(201);
     clock.advance(1000);
-    expect(tokenOn(await browser.submit(page, '/tokens'))).toBe('');
-    const late = await browser.get(`/portal/tenants/${tenant}/tokens`);
-    const again = /href="([^"]*again=1[^"]*)"/.exec(late.html)?.[1]?.replaceAll('&amp;', '&') ?? '';
-    const back = await logIn(browser, email, password, again);
-    expect(back.url).toBe(`/portal/tenants/${tenant}/tokens`);
-    expect(tokenOn(await browser.submit(back, '/tokens'))).not.toBe('');
+    expect(await makeToken(browser, tenant)).toEqual({ status: 403, code: 'recent_log_in_needed' });
+    const settings = `/portal/t/${tenant}/settings/token`;
+    const again = `/portal/log-in?again=1&to=${encodeURIComponent(settings)}`;
+    expect((await logIn(browser, email, password, again)).url).toBe(settings);
+    expect((await makeToken(browser, tenant)).status).toBe(201);
   });
 
   test('is not made of a log-in long ago that goes on silently in a new session', async () => {
     const tenant = await server.tenant();
-    const { browser, email, home } = await enrolled(tenant);
-    await browser.submit(home, '/portal/log-out');
+    const { browser, email } = await enrolled(tenant);
+    await logOut(browser);
     await logIn(browser, email);
-    const make = async () =>
-      tokenOn(await browser.submit(await browser.get(`/portal/tenants/${tenant}/tokens`), '/tokens'));
-    expect(await make()).not.toBe('');
-    const page = await browser.get(`/portal/tenants/${tenant}/tokens`);
+    expect((await makeToken(browser, tenant)).status).toBe(201);
     clock.advance(limits.portalRecentLogInMs);
     browser.replaceCookies(browser.cookies.filter(({ name }) => name !== 'accord_portal_session'));
-    const silent = await browser.get(`/portal/tenants/${tenant}/tokens`);
-    expect(silent.url).toBe(`/portal/tenants/${tenant}/tokens`);
-    const csrf = /name="csrf" value="([^"]*)"/.exec(silent.html)?.[1] ?? '';
-    expect(tokenOn(await browser.post(page.url, { csrf }))).toBe('');
-  });
-
-  test('ends with the next request when its member is removed', async () => {
-    const tenant = await server.tenant();
-    const admin = await enrolled(tenant);
-    const editor = await enrolled(tenant, 'config-editor');
-    const token = tokenOn(
-      await editor.browser.submit(await editor.browser.get(`/portal/tenants/${tenant}/tokens`), '/tokens'),
-    );
-    const call = () =>
-      server.app.inject({ url: `/tenants/${tenant}/policies`, headers: { authorization: `Bearer ${token}` } });
-    expect((await call()).statusCode).toBe(200);
-    const members = await admin.browser.get(`/portal/tenants/${tenant}/members`);
-    const list = (await (await configClient(server, tenant, 'security-admin'))('GET', '/members')).body.members;
-    const { id } = list.find((one: { email: string }) => one.email === editor.email);
-    await admin.browser.submit(members, '/members/remove', { id });
-    expect((await call()).statusCode).toBe(401);
-    expect((await editor.browser.get(`/portal/tenants/${tenant}/tokens`)).status).toBe(404);
+    expect((await browser.get('/portal')).url).toBe('/portal');
+    expect((await makeToken(browser, tenant)).code).toBe('recent_log_in_needed');
   });
 });
 
 describe('members at the portal', () => {
-  test('invite others and withdraw it; the last security admin stays', async () => {
-    const tenant = await server.tenant();
-    const { browser } = await enrolled(tenant);
-    const members = await browser.get(`/portal/tenants/${tenant}/members`);
-    expect(members.html).not.toContain('/members/remove"'); // nobody else is there to be removed
-    const form = await browser.get(`/portal/tenants/${tenant}/invitations/new`);
-    const wrong = await browser.submit(form, '/invitations', { email: 'nobody', role: 'support' });
-    expect(wrong.status).toBe(400);
-    const email = newAddress();
-    const sent = await browser.submit(form, '/invitations', { email, role: 'config-editor' });
-    expect(sent.text).toContain(`http://accord.test/portal/invitations#${tenant}.`);
-    const twice = await browser.submit(form, '/invitations', { email, role: 'config-editor' });
-    expect(twice.status).toBe(409);
-    const list = await browser.get(`/portal/tenants/${tenant}/invitations`);
-    expect(list.text).toContain(email);
-    const id = /name="id" value="([^"]*)"/.exec(list.html)?.[1] ?? '';
-    await browser.submit(list, '/invitations/withdraw', { id });
-    const token = /#([\w.-]+)/.exec(sent.text)?.[1] ?? '';
-    expect((await new Browser(server).post('/portal/invitations/open', { token })).status).toBe(410);
-    const own = (await (await configClient(server, tenant, 'security-admin'))('GET', '/members')).body.members;
-    expect(own.some((one: { role: string }) => one.role === 'security-admin')).toBe(true);
-  });
-
-  test('without the role see no members and invite nobody', async () => {
-    const tenant = await server.tenant();
-    const { browser, home } = await enrolled(tenant, 'config-viewer');
-    expect(home.url).toBe(`/portal/tenants/${tenant}/tokens`);
-    const csrf = /name="csrf" value="([^"]*)"/.exec(home.html)?.[1] ?? '';
-    for (const path of ['members', 'invitations', 'invitations/new'])
-      expect([path, (await browser.get(`/portal/tenants/${tenant}/${path}`)).status]).toEqual([path, 403]);
-    const posted = await browser.post(`/portal/tenants/${tenant}/invitations`, {
-      csrf,
-      email: 'a@b.example',
-      role: 'support',
-    });
-    expect(posted.status).toBe(403);
-  });
-
-  test('of one tenant find no other there', async () => {
-    const [tenant, other] = [await server.tenant(), await server.tenant()];
-    const { browser } = await enrolled(tenant);
-    for (const code of [other, 'nowhere', 'portal'])
-      expect([code, (await browser.get(`/portal/tenants/${code}/tokens`)).status]).toEqual([code, 404]);
-  });
-
   test('log out, and in again by their password', async () => {
     const tenant = await server.tenant();
-    const { browser, email, home } = await enrolled(tenant);
+    const { browser, email } = await enrolled(tenant);
     const before = browser.cookies;
-    await browser.submit(home, '/portal/log-out');
-    expect((await browser.get(`/portal/tenants/${tenant}/tokens`)).url).toContain('/portal/oidc/interaction/');
+    await logOut(browser);
+    expect((await browser.get(`/portal/t/${tenant}`)).url).toContain('/portal/oidc/interaction/');
     // The cookie of before is worth nothing.
     const thief = new Browser(server);
     thief.replaceCookies(before);
     expect((await thief.get('/portal')).url).toContain('/portal/oidc/interaction/');
-    const back = await logIn(browser, email);
-    expect(back.url).toBe(`/portal/tenants/${tenant}/members`);
+    expect((await logIn(browser, email)).url).toBe('/portal');
     // Who came by the issuer is logged out there, too, and not asked again.
     const after = browser.cookies;
-    const out = await browser.submit(back, '/portal/log-out');
+    const out = await logOut(browser);
     expect([out.url, out.text]).toEqual(['/portal/logged-out', expect.stringContaining('You are logged out')]);
     browser.replaceCookies(after);
     expect((await browser.get('/portal')).url).toContain('/portal/oidc/interaction/');
@@ -294,16 +208,13 @@ describe('members at the portal', () => {
 
   test('who log out at the issuer are out, and get no token', async () => {
     const tenant = await server.tenant();
-    const { browser, email, home } = await enrolled(tenant);
-    await browser.submit(home, '/portal/log-out');
-    const back = await logIn(browser, email);
-    expect(back.url).toBe(`/portal/tenants/${tenant}/members`);
-    const page = await browser.get(`/portal/tenants/${tenant}/tokens`);
+    const { browser, email } = await enrolled(tenant);
+    await logOut(browser);
+    expect((await logIn(browser, email)).url).toBe('/portal');
     const before = browser.cookies;
     await browser.submit(await browser.get('/portal/oidc/end-session'), '/confirm', { logout: 'yes' });
     browser.replaceCookies(before);
-    const made = await browser.submit(page, '/tokens');
-    expect([made.url.includes('/portal/oidc/interaction/'), tokenOn(made)]).toEqual([true, '']);
+    expect((await makeToken(browser, tenant)).status).toBe(401);
     expect((await browser.get('/portal')).url).toContain('/portal/oidc/interaction/');
     const left = await asAdmin(
       server.db.adminUrl,
@@ -315,12 +226,12 @@ describe('members at the portal', () => {
 
   test('who log in again, or enrol, end the session of before', async () => {
     const tenant = await server.tenant();
-    const { browser, email, home } = await enrolled(tenant);
+    const { browser, email } = await enrolled(tenant);
     const enrolling = browser.cookies;
     await logIn(browser, email, password, '/portal/log-in?again=1');
     const first = browser.cookies;
     await logIn(browser, email, password, '/portal/log-in?again=1');
-    await browser.submit(home, '/portal/log-out');
+    await logOut(browser);
     const other = await enrolled(tenant);
     const kept = other.browser.cookies;
     const { token } = await invited(await server.tenant(), 'support');
@@ -379,32 +290,38 @@ describe('bounds', () => {
     }
   });
 
-  test('a page lists portalListItemsMax members', async () => {
+  test('a person chooses from portalListItemsMax tenants, the first by their codes', async () => {
     const tenant = await server.tenant();
-    const { browser } = await enrolled(tenant);
-    await asAdmin(
-      server.db.adminUrl,
-      `insert into accord.member (tenant, email, role) select $1, 'z' || n || '@team.example', 'support' from generate_series(1, $2) n`,
-      [tenant, limits.portalListItemsMax],
-    );
-    const { html } = await browser.get(`/portal/tenants/${tenant}/members`);
-    expect(html.match(/@team\.example/g)?.length).toBeGreaterThanOrEqual(limits.portalListItemsMax);
-    expect(html.match(/>z\d+@team\.example/g)).toHaveLength(limits.portalListItemsMax - 1);
+    const { browser, email } = await enrolled(tenant);
+    const add = (from: number, to: number) =>
+      asAdmin(
+        server.db.adminUrl,
+        `insert into accord.portal_membership (tenant, account, code)
+          select tenant, id, 'a' || n from accord.account, generate_series($2::int, $3::int) n
+          where tenant = 'portal' and email = $1`,
+        [email, from, to],
+      );
+    await add(1, limits.portalListItemsMax - 1);
+    expect(await tenantsOf(browser)).toEqual([tenant]);
+    await add(limits.portalListItemsMax, limits.portalListItemsMax);
+    expect(await tenantsOf(browser)).toEqual([]);
   });
 });
 
 describe('attacks', () => {
   test('a form of another site is refused (CSRF)', async () => {
-    const tenant = await server.tenant();
-    const { browser, home } = await enrolled(tenant);
-    const csrf = /name="csrf" value="([^"]*)"/.exec(home.html)?.[1] ?? '';
-    const url = `/portal/tenants/${tenant}/tokens`;
+    const browser = new Browser(server);
+    const { token } = await invited(await server.tenant(), 'support');
+    await browser.post('/portal/invitations/open', { token });
+    const url = '/portal/invitations/enrol';
+    const csrf = /name="csrf" value="([^"]*)"/.exec((await browser.get(url)).html)?.[1] ?? '';
+    expect(csrf).not.toBe('');
     for (const [fields, headers] of [
       [{}, {}],
       [{ csrf: 'x' }, {}],
       [{ csrf }, { 'sec-fetch-site': 'cross-site' }],
     ] as const)
-      expect((await browser.post(url, fields, headers)).status).toBe(403);
+      expect((await browser.post(url, { ...fields, password }, headers)).status).toBe(403);
   });
 
   test.each([
@@ -419,8 +336,8 @@ describe('attacks', () => {
     'javascript:alert(1)',
   ])('the log-in does not lead to %s afterwards (open redirect)', async (to) => {
     const tenant = await server.tenant();
-    const { browser, email, home } = await enrolled(tenant);
-    await browser.submit(home, '/portal/log-out');
+    const { browser, email } = await enrolled(tenant);
+    await logOut(browser);
     const back = await logIn(browser, email, password, `/portal/log-in?to=${encodeURIComponent(to)}`);
     expect(back.url).toBe('/portal');
   });

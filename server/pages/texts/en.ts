@@ -35,7 +35,6 @@ export const en = {
     user_code_again: 'The page that you sent was not the latest one. Enter the code again.',
     name_required: 'Enter a name.',
     passkey_name_invalid: `Use one line of at most ${limits.passkeyNameCharsMax} characters.`,
-    role_required: 'Choose a role.',
   },
   fields: {
     email: 'Email address',

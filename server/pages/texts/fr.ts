@@ -36,7 +36,6 @@ export const fr: Texts = {
     user_code_again: 'La page que vous avez envoyée n’était pas la plus récente. Saisissez de nouveau le code.',
     name_required: 'Saisissez un nom.',
     passkey_name_invalid: `Utilisez une seule ligne de ${limits.passkeyNameCharsMax} caractères au plus.`,
-    role_required: 'Choisissez un rôle.',
   },
   fields: {
     email: 'Adresse e-mail',

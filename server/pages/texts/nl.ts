@@ -36,7 +36,6 @@ export const nl: Texts = {
     user_code_again: 'De pagina die je verzond was niet de nieuwste. Vul de code opnieuw in.',
     name_required: 'Vul een naam in.',
     passkey_name_invalid: `Gebruik één regel van hoogstens ${limits.passkeyNameCharsMax} tekens.`,
-    role_required: 'Kies een rol.',
   },
   fields: {
     email: 'E-mailadres',

@@ -23,6 +23,7 @@ export const keyedOperations: ReadonlySet<string> = new Set([
   'POST /tenants/{tenant}/consents/{id}/revoke',
   'POST /{tenant}/sharing/invitations',
   'POST /{tenant}/sharing/invitations/{id}/resend',
+  'POST /tenants/{tenant}/sharing/invitations',
   'POST /tenants/{tenant}/sharing/invitations/{id}/resend',
   'POST /{tenant}/sharing/invitations/accept',
   'POST /{tenant}/sharing/invitations/decline',

@@ -5013,6 +5013,8 @@ export interface paths {
                          * @enum {unknown}
                          */
                         role: "security-admin" | "config-editor" | "config-viewer" | "support";
+                        /** @description Language of the mail (BCP 47). Default: English. */
+                        language?: string;
                     };
                 };
             };
@@ -12598,7 +12600,137 @@ export interface paths {
             };
         };
         put?: never;
-        post?: never;
+        /**
+         * Invite somebody to a relationship for an actor as a member
+         * @description The invitation is mailed, and the requestToken is not in the answer. The policies of the tenant for inviting are not asked. The reason stands in the audit.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    /** @description Visible ASCII characters that the client chooses, such as a UUID. A request that is repeated with the same key within 24 hours is not processed again: it gets the response of the first one, with Idempotency-Replayed: true. Using the key for another request gives 422. */
+                    "idempotency-key"?: string;
+                };
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        relationshipType: string;
+                        /** @description An actor or a resource. */
+                        to: {
+                            /** @description An identifier of at most 1024 bytes. */
+                            id: string;
+                            /** @description The type of the actor or resource. */
+                            type: string;
+                        };
+                        invitee: {
+                            contact: {
+                                type: string;
+                                value: string;
+                            };
+                            /** @description Type of the acceptor, if several relationship types match. */
+                            type?: string;
+                        };
+                        /**
+                         * Format: date-time
+                         * @description The invitation can be accepted until this instant, with a precision of seconds. Maximum and default: the ttl of the relationship type from now.
+                         */
+                        expiresAt?: string;
+                        /**
+                         * Format: date-time
+                         * @description The created relationship expires at this instant.
+                         */
+                        relationshipExpiresAt?: string;
+                        /** @description How many actors can accept it. Maximum and default: maxUses of the relationship type. */
+                        maxUses?: number;
+                        /** @description Language of the mail (BCP 47). */
+                        language?: string;
+                        /** @description One of the redirectUris of the relationship type, exactly. */
+                        redirectUri?: string;
+                        /** @description The actor for whom the member invites, as whom the invitation stands. */
+                        invitor: {
+                            /** @description An identifier of at most 1024 bytes. */
+                            id: string;
+                            /** @description The type of the actor or resource. */
+                            type: string;
+                        };
+                        /** @description Why the member invites for the actor, such as the number of a ticket. It stands in the audit. */
+                        reason: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description Default Response */
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            invitationId: string;
+                            /** @enum {unknown} */
+                            status: "pending" | "accepted" | "declined" | "revoked" | "expired";
+                            relationshipType: string;
+                            /** @enum {unknown} */
+                            direction: "acceptor_to_target" | "target_to_acceptor";
+                            /** @description An actor or a resource. */
+                            to: {
+                                /** @description An identifier of at most 1024 bytes. */
+                                id: string;
+                                /** @description The type of the actor or resource. */
+                                type: string;
+                            };
+                            /** Format: date-time */
+                            expiresAt: string;
+                            /** @description An actor or a resource. */
+                            invitor: {
+                                /** @description An identifier of at most 1024 bytes. */
+                                id: string;
+                                /** @description The type of the actor or resource. */
+                                type: string;
+                            };
+                            invitee: {
+                                contact: {
+                                    type: string;
+                                    masked: string;
+                                };
+                            };
+                            /**
+                             * @description That of the relationship type when the invitation was made. It stays bound to its contact when the type no longer says so, and is bound by a type that says so since.
+                             * @enum {unknown}
+                             */
+                            binding: "none" | "contact";
+                            /** Format: date-time */
+                            createdAt: string;
+                            /** Format: date-time */
+                            relationshipExpiresAt?: string;
+                            maxUses: number;
+                            /** @description How many actors have accepted it. */
+                            uses: number;
+                            /** @description Only for back ends, or if the policy returned the obligation return-token. */
+                            requestToken?: string;
+                            /** @description A note for people about a part of the request that has no effect yet, such as a delivery that is only recorded. */
+                            note?: string;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
         delete?: never;
         options?: never;
         head?: never;

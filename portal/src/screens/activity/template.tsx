@@ -8,11 +8,13 @@ import { useDraft } from '../../core/drafts.ts';
 import { queryClient } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
+import { HtmlFrame } from '../../ui/html-frame.tsx';
 import { CodeBlock, Confirm, curl, ManagedBy, Notice, ProblemAlert, ShowAs, toast } from '../../ui/index.ts';
 import { ActivityPage } from './tabs.tsx';
 import { texts } from './texts.ts';
 
 type Parts = { subject: string; html?: string; text?: string };
+type Shown = { subject: string; text: string; html?: string };
 type Template = Parts & { builtIn: boolean; variables?: string[]; managedBy?: string };
 
 export default function TemplatePage() {
@@ -56,7 +58,7 @@ function Editor({ template, etag, path, draftKey }: EditorProps) {
   const stored: Parts = { subject: template.subject, html: template.html ?? '', text: template.text ?? '' };
   const parts = draft ?? stored;
   const [isRestoring, setRestoring] = useState(false);
-  const [preview, setPreview] = useState<{ subject: string; text: string; html?: string }>();
+  const [preview, setPreview] = useState<Shown & { count: number }>();
   const [error, setError] = useState<unknown>();
   const mayEdit = mayDo(tenant.role, 'edit') && (template.managedBy ?? 'api') === 'api';
   const sent = {
@@ -69,10 +71,10 @@ function Editor({ template, etag, path, draftKey }: EditorProps) {
     work().catch(setError);
   };
   const reload = () => queryClient.invalidateQueries({ queryKey: ['templates', tenant.code] });
-  const show = async () =>
-    setPreview(
-      (await api.post<{ subject: string; text: string; html?: string }>(`${path}/preview`, { body: sent })).data,
-    );
+  const show = async () => {
+    const { data } = await api.post<Shown>(`${path}/preview`, { body: sent });
+    setPreview((before) => ({ ...data, count: (before?.count ?? 0) + 1 }));
+  };
   const save = async () => {
     await api.put(path, { ...(template.builtIn || etag === undefined ? {} : { ifMatch: etag }), body: sent });
     drop();
@@ -133,7 +135,7 @@ function Editor({ template, etag, path, draftKey }: EditorProps) {
           )}
         </div>
       </div>
-      {preview && <Preview preview={preview} />}
+      {preview && <Preview key={preview.count} preview={preview} />}
       {isRestoring && (
         <Confirm
           title={t.restoreTitle}
@@ -152,18 +154,23 @@ function Editor({ template, etag, path, draftKey }: EditorProps) {
   );
 }
 
-const Preview = ({
-  preview: { subject, text, html },
-}: {
-  preview: { subject: string; text: string; html?: string };
-}) => {
+function Preview({ preview: { subject, text, html } }: { preview: Shown }) {
   const t = useTexts(texts);
   return (
     <section className="card stack" aria-label={t.preview}>
       <h2>{subject}</h2>
-      {html !== undefined && <CodeBlock code={html} />}
+      {html !== undefined && (
+        <>
+          <HtmlFrame html={html} title={t.previewHtml} />
+          <p className="dim">{t.previewLimits}</p>
+          <details>
+            <summary>{t.previewSource}</summary>
+            <CodeBlock code={html} />
+          </details>
+        </>
+      )}
       <h3>{t.previewText}</h3>
       <CodeBlock code={text} />
     </section>
   );
-};
+}

@@ -118,6 +118,9 @@ export const en = {
   restoreWhat: ['The built-in template is used from the next mail on.'],
   restored: 'The built-in template is used.',
   previewText: 'Text part',
+  previewHtml: 'The mail as it looks',
+  previewLimits: 'Images from other addresses are not loaded here.',
+  previewSource: 'HTML',
   draftKept: 'What you typed before is kept in this browser.',
   dropDraft: 'Drop it',
 

@@ -135,6 +135,9 @@ export const nl = {
   restoreWhat: ['Vanaf de volgende e-mail wordt het ingebouwde sjabloon gebruikt.'],
   restored: 'Het ingebouwde sjabloon wordt gebruikt.',
   previewText: 'Tekstdeel',
+  previewHtml: 'De e-mail zoals die eruitziet',
+  previewLimits: 'Afbeeldingen van andere adressen worden hier niet geladen.',
+  previewSource: 'HTML',
   draftKept: 'Wat u eerder typte, is in deze browser bewaard.',
   dropDraft: 'Weggooien',
 

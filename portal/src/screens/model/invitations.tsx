@@ -1,4 +1,5 @@
 /** Invitations: who invited whom to what, and what became of it. */
+import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useFilters } from '../../core/address.ts';
@@ -23,6 +24,7 @@ import {
   toast,
   WithPanel,
 } from '../../ui/index.ts';
+import { Invite } from './invite.tsx';
 import { reloadModel, useModel } from './load.ts';
 import { ModelPage } from './page.tsx';
 import { type Entity, text } from './shapes.ts';
@@ -52,6 +54,7 @@ export default function Invitations() {
   const { tenant, api } = useTenant();
   const [filters, set] = useFilters(['status', 'toType', 'toId']);
   const [{ open }, setOpen] = useFilters(['open']);
+  const [isInviting, setInviting] = useState(false);
   const types = useModel().data?.types.map(({ spec }) => spec.name) ?? [];
   const pages = usePages(
     ['model', tenant.code, 'invitations', filters],
@@ -68,7 +71,12 @@ export default function Invitations() {
     <ModelPage
       place="invitations"
       about={t.invitationsAbout}
-      actions={<ShowAs curl={curl(api.path('/sharing/invitations', filters))} />}
+      actions={
+        <>
+          <ShowAs curl={curl(api.path('/sharing/invitations', filters))} />
+          {mayDo(tenant.role, 'admin') && <Button onClick={() => setInviting(true)}>{t.invite}</Button>}
+        </>
+      }
     >
       <Filters onClear={() => set({ status: undefined, toType: undefined, toId: undefined })}>
         <ChoiceFilter
@@ -87,13 +95,30 @@ export default function Invitations() {
           <TextFilter label={t.id} value={filters.toId} onChange={(toId) => set({ toId })} />
         )}
       </Filters>
-      <WithPanel panel={open && <One key={open} id={open} onClose={() => setOpen({ open: undefined })} />}>
+      <WithPanel
+        panel={
+          isInviting ? (
+            <Invite
+              onClose={() => setInviting(false)}
+              onMade={(made) => {
+                setInviting(false);
+                setOpen({ open: made });
+              }}
+            />
+          ) : (
+            open && <One key={open} id={open} onClose={() => setOpen({ open: undefined })} />
+          )
+        }
+      >
         <DataTable
           label={t.invitations}
           pages={pages}
           rowKey={({ invitationId }) => invitationId}
           selected={open}
-          onOpen={({ invitationId }) => setOpen({ open: invitationId })}
+          onOpen={({ invitationId }) => {
+            setInviting(false);
+            setOpen({ open: invitationId });
+          }}
           empty={
             <Empty
               sentence={Object.keys(filters).length > 0 ? t.noSuchInvitations : t.noInvitations}

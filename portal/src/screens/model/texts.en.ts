@@ -154,6 +154,18 @@ export const en = {
   statuses: { pending: 'Pending', accepted: 'Accepted', declined: 'Declined', revoked: 'Revoked', expired: 'Expired' },
   noInvitations: 'Nobody has invited anybody yet. An invitation shares a relationship with somebody who accepts it.',
   noSuchInvitations: 'There are no such invitations.',
+  invite: 'Invite',
+  inviteAbout:
+    'The invited person gets a mail with a link, and has the relationship after accepting it. You invite for somebody else: your name and the reason stand in the audit log.',
+  nothingShared: 'No relationship type is shared by invitation. Types, Edit, “It is shared by invitation” allows it.',
+  inviteFor: 'For whom',
+  inviteForAbout: (type: string) =>
+    `The id of the ${type} who shares, or type/id of another one. It need not be allowed to invite.`,
+  inviteeEmail: 'Email address of the invited person',
+  reason: 'Reason',
+  reasonRule: 'Why you invite for somebody else, such as the number of a ticket.',
+  sendInvitation: 'Send the invitation',
+  invited: (email: string) => `${email} gets a mail.`,
   invitor: 'Invited by',
   invitee: 'Invited',
   sharedThing: 'To',

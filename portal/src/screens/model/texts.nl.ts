@@ -161,6 +161,19 @@ export const nl = {
   },
   noInvitations: 'Nog niemand heeft iemand uitgenodigd. Een uitnodiging deelt een relatie met wie haar aanvaardt.',
   noSuchInvitations: 'Zulke uitnodigingen zijn er niet.',
+  invite: 'Uitnodigen',
+  inviteAbout:
+    'Iemand krijgt een e-mail met een link, en heeft de relatie na aanvaarding. U nodigt uit voor iemand anders: uw naam en de reden staan in het auditlog.',
+  nothingShared:
+    'Geen relatietype wordt op uitnodiging gedeeld. Typen, Bewerken, “De relatie wordt op uitnodiging gedeeld” staat het toe.',
+  inviteFor: 'Voor wie',
+  inviteForAbout: (type) =>
+    `De id van de ${type} die deelt, of type/id van een ander. Die hoeft niet te mogen uitnodigen.`,
+  inviteeEmail: 'E-mailadres van de genodigde',
+  reason: 'Reden',
+  reasonRule: 'Waarom u voor iemand anders uitnodigt, zoals het nummer van een ticket.',
+  sendInvitation: 'Uitnodiging versturen',
+  invited: (email) => `${email} krijgt een e-mail.`,
   invitor: 'Uitgenodigd door',
   invitee: 'Uitgenodigd',
   sharedThing: 'Voor',

@@ -3,7 +3,7 @@ import { Button, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { queryClient, usePages } from '../../core/query.ts';
 import { type Role, useSession, useTenant } from '../../core/session.ts';
-import { useTexts } from '../../core/texts.ts';
+import { useLanguage, useTexts } from '../../core/texts.ts';
 import {
   Confirm,
   curl,
@@ -172,6 +172,7 @@ function Invite({ onClose }: { onClose: () => void }) {
   const { tenant, api } = useTenant();
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<Role>('config-editor');
+  const { language } = useLanguage();
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
   const [done, setDone] = useState<{ email: string; url: string }>();
@@ -181,7 +182,7 @@ function Invite({ onClose }: { onClose: () => void }) {
     setError(undefined);
     try {
       const { data } = await api.post<{ email: string; url: string }>('/members/invitations', {
-        body: { email: email.trim(), role },
+        body: { email: email.trim(), role, language },
       });
       setDone(data);
       await reload(tenant.code);
