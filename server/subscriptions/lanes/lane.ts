@@ -12,7 +12,7 @@ import { disableLane, type LaneStateRow, readLane, readOpen, readVersion, record
 import { chainsOf, type Result, sendChains } from './chains.ts';
 import { type Attempt, Endpoint, type EndpointServices } from './endpoint.ts';
 import type { Configured, DeliverySettings } from './settings.ts';
-import { disabledFor, dueOf, healthAfter, nextDueMs, type Open, settle } from './step.ts';
+import { disabledFor, dueOf, healthAfter, nextDueMs, type Open, settle, stepMaxOf } from './step.ts';
 
 export type LaneServices = EndpointServices & {
   database: Database;
@@ -65,6 +65,15 @@ export class DeliveryLane {
   changedTo(version: number | undefined): void {
     if (version === undefined) this.lane.lose();
     else this.#changedTo = Math.max(this.#changedTo, version);
+  }
+
+  get #isOver(): boolean {
+    return this.isOutdated || this.lane.ending.aborted;
+  }
+
+  get #stepMax(): number {
+    const { settings, endpoint } = this.#loaded as Loaded;
+    return stepMaxOf(settings, endpoint.perSecond);
   }
 
   /** ms for which nothing is sent. */
@@ -143,7 +152,7 @@ export class DeliveryLane {
     const { row } = this.#loaded as Loaded;
     const now = this.#services.clock.now();
     const isProbe = row.trips > 0;
-    const due = isProbe ? this.#opens.slice(0, 1) : dueOf(this.#opens, now);
+    const due = isProbe ? this.#opens.slice(0, 1) : dueOf(this.#opens, now).slice(0, this.#stepMax);
     if (due.length === 0) return false;
     const { tenant } = this.lane;
     const numbers = due.map(({ sequence }) => sequence);
@@ -167,15 +176,13 @@ export class DeliveryLane {
     if (settings.batch && this.#opens.length > 0) return false;
     const { clock } = this.#services;
     const { tenant } = this.lane;
-    const limit =
-      row.trips > 0
-        ? 1
-        : Math.min(
-            limits.deliveryEventsMax,
-            settings.batch ? limits.deliveryEventsMax : Math.max(1, settings.maxPerSecond),
-          );
     const types = settings.types === 'all' ? undefined : [...settings.types];
-    const range = { after: row.cursor, at: row.cursor_at ?? undefined, types, limit };
+    const range = {
+      after: row.cursor,
+      at: row.cursor_at ?? undefined,
+      types,
+      limit: row.trips > 0 ? 1 : this.#stepMax,
+    };
     const scanned = await this.#read((tx) => readEvents(tx, tenant, range));
     if (this.isOutdated) return true;
     const end = scanned.at(-1);
@@ -218,10 +225,9 @@ export class DeliveryLane {
     return sendChains(chainsOf(events, settings.batch), limits.deliveryConnectionsMax, {
       send: (some) => {
         underWay++;
-        return endpoint.send(some, limits.deliveryConnectionsMax, this.lane.lost, () => this.isOutdated);
+        return endpoint.send(some, limits.deliveryConnectionsMax, this.lane.lost, () => this.#isOver);
       },
-      goesOn: () =>
-        !stopped && !this.lane.ending.aborted && !this.isOutdated && (failures === 0 || failures + underWay < most),
+      goesOn: () => !stopped && !this.#isOver && (failures === 0 || failures + underWay < most),
       after: ({ ok, status, retryAfterMs }) => {
         underWay--;
         failures = ok ? 0 : failures + 1;
