@@ -220,7 +220,7 @@ export class DeliveryLane {
   #send(events: readonly EventRow[]): Promise<Result[]> {
     const { row, settings, endpoint } = this.#loaded as Loaded;
     let [failures, underWay, stopped] = [row.failures, 0, false];
-    // Those under way may fail too: of an endpoint that hangs, nobody waits for a third round.
+    // Requests under way count, because they may fail too: an endpoint that hangs gets no third round of them.
     const most = row.trips > 0 ? Number.POSITIVE_INFINITY : limits.deliveryFailuresMax;
     return sendChains(chainsOf(events, settings.batch), limits.deliveryConnectionsMax, {
       send: (some) => {
@@ -261,7 +261,7 @@ export class DeliveryLane {
       isRecovered,
     };
     const { server, database } = this.#services;
-    // Of a step that leaves nothing open only the cursor can be lost in a crash of Postgres, and its events are sent again.
+    // When a step leaves nothing open, a crash of Postgres loses only the cursor, and the events are sent again.
     const durable = step.open.length > 0;
     const recording = () => database.write(tenant, (tx) => recordStep(tx, server, this.lane, step), { durable });
     const version = await withPartitions(database, recording);
