@@ -49,6 +49,7 @@ export const issuersRoom = defineRoom({
       baseUrl,
       waitForRevision,
       findings,
+      jwks,
       tokens: new AccessTokens({ jwks, clock }),
     };
   },

@@ -7,7 +7,18 @@ import { segment } from '../../core/api.ts';
 import { queryClient } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
-import { Confirm, curl, ManagedBy, Notice, ProblemAlert, RelativeTime, ShowAs, State, toast } from '../../ui/index.ts';
+import {
+  Confirm,
+  curl,
+  Facts,
+  ManagedBy,
+  Notice,
+  ProblemAlert,
+  RelativeTime,
+  ShowAs,
+  State,
+  toast,
+} from '../../ui/index.ts';
 import { Deliveries } from './deliveries.tsx';
 import { Replay } from './replay.tsx';
 import { Replays } from './replays.tsx';
@@ -88,16 +99,7 @@ function Shown({ subscription, path, etag }: ShownProps) {
   return (
     <>
       {managedBy !== 'api' && <ManagedBy owner={managedBy} />}
-      <dl className="facts card">
-        {facts
-          .filter(([, value]) => value !== undefined)
-          .map(([name, value]) => (
-            <div key={name} style={{ display: 'contents' }}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-      </dl>
+      <Facts facts={facts} isCard />
       {warnings.map(({ pointer, detail }) => (
         <Notice key={pointer}>
           <span className="mono">{pointer}</span> {detail}
