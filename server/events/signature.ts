@@ -12,7 +12,7 @@ type Message = { id: string; seconds: number; body: string };
  * @throws Error for a secret of another form
  */
 export function signerOf(secrets: readonly string[]): (message: Message) => Record<string, string> {
-  // Of a key in bytes, createHmac makes an object each time, which takes longer than the digest.
+  // createHmac makes an object of a key in bytes each time, which takes longer than the digest.
   const keys = secrets.map((secret) => keyOf(secret));
   return ({ id, seconds, body }) => {
     const signatures = keys.map(

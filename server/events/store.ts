@@ -60,7 +60,7 @@ const Waiting = Type.Object({ seconds: Type.Integer() });
 
 /** For how long the first event has been waiting for its number, by the database's clock; 0: none is. In a system transaction. */
 export async function readWaitingSeconds(tx: Transaction): Promise<number> {
-  // Of the id, which the database makes: `time` is a server's.
+  // The id has the time of the database; `time` is that of a server.
   const { seconds } = await tx.one(
     Waiting,
     sql`select coalesce(extract(epoch from now() - uuid_extract_timestamp(

@@ -54,7 +54,7 @@ export function registerPreviews(app: App, services: MailRouteServices): void {
   registerOutbox(app, services);
 }
 
-/** Of a mail without an HTML part. */
+/** A mail without an HTML part, as a document. */
 function asHtml(text: string): string {
   return `<!doctype html><meta charset="utf-8"><title>Mail</title><pre style="white-space:pre-wrap">${escapeHtml(text)}</pre>`;
 }

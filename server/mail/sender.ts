@@ -54,7 +54,7 @@ const GATHER_MS = 10;
 const LOOK_MS = 500;
 /** A mail that is due may be under way for so long. */
 const ATTEMPT_MS = limits.mailTurnMsMax + limits.mailSendMsMax + limits.mailAnswerMsMax;
-/** Of the lanes' transactions: they wait for one another, and never for those of requests. */
+/** Connections for the transactions of lanes: these wait for one another, and never for those of requests. */
 const POOL_MAX = 3;
 
 /**

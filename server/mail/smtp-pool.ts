@@ -25,7 +25,7 @@ export class Turns {
     this.#free = atOnce;
   }
 
-  /** Nobody has a turn, and nobody waits for one. */
+  /** Whether no turn is taken or waited for. */
   get isIdle(): boolean {
     return this.#free === this.#atOnce;
   }

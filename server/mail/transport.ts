@@ -184,7 +184,7 @@ export class MailTransport {
       },
       ...{ disableFileAccess: true, disableUrlAccess: true, name: this.#hostOfIds, ...(auth ? { auth } : {}) },
       ...{ connectionTimeout: CONNECT_MS, greetingTimeout: 10_000, idleTimeout: IDLE_MS, socketCloseTimeout: 0 },
-      // Of silence: an attempt has timers of its own, which end it before.
+      // Silence that the library allows. The timers of an attempt end it earlier.
       socketTimeout: limits.mailAnswerMsMax * 2,
       tls: { ...ca, ...(isIP(host) === 0 ? { servername: host } : {}), minVersion: 'TLSv1.2' },
       // A connection of our own: its address is judged, and it can be ended when an attempt takes too long.

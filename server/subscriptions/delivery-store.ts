@@ -82,7 +82,7 @@ export async function readDeliveries(
   return found.filter((one) => one.attempts.length > 0 || one.waiting !== undefined);
 }
 
-/** Of numbers, those that were tried and never delivered. */
+/** The numbers of a list that were tried and never delivered. */
 export async function undelivered(
   tx: Transaction,
   { tenant, id }: Lane,

@@ -113,7 +113,7 @@ export async function readVersion(tx: Transaction, { tenant, id }: Lane): Promis
 
 const VersionRow = Type.Object({ id: Type.String(), version: Type.Integer() });
 
-/** Of all lanes of a tenant. */
+/** The versions of all lanes of a tenant. */
 export async function readVersions(tx: Transaction, tenant: string): Promise<Map<string, number>> {
   const rows = await tx.many(
     VersionRow,
@@ -156,7 +156,7 @@ export async function recordStep(
   step: Step,
 ): Promise<number | undefined> {
   const { attempts, done, open } = step;
-  // Whoever changed the lane meanwhile has said how it is.
+  // A lane that was changed meanwhile keeps the health that the change gave it.
   const unlessChanged = (before: Sql, after: Sql) =>
     sql`case when version = ${step.version} then ${after} else ${before} end`;
   const row = await tx.maybe(

@@ -375,6 +375,48 @@ test('maxPerSecond is kept', async () => {
   expect(performance.now() - began).toBeGreaterThan(1500);
 });
 
+test('a worker that ends while requests wait for their turn records those that were sent', async () => {
+  const [tenant, endpoint] = [await server.tenant(), await startEndpoint()];
+  await subscribe(tenant, endpoint.url, { maxPerSecond: 1 });
+  await emit(
+    tenant,
+    Array.from({ length: 20 }, (_, n) => `k${n}`),
+  );
+  // As after an outage: all of them are to be sent again.
+  await admin(
+    `insert into accord.delivery_open (tenant, subscription, sequence, at, attempts, step, next_at)
+      select l.tenant, subscription, sequence, e.at, 1, 1, now() from accord.event_lane l join accord.event e using (tenant)
+      where l.tenant = $1 and sequence > l.cursor`,
+    [tenant],
+  );
+  await admin(
+    'update accord.event_lane l set cursor = c.last from accord.event_counter c where c.tenant = l.tenant and l.tenant = $1',
+    [tenant],
+  );
+  const first = worker();
+  await until(() => expect(endpoint.received.length).toBeGreaterThan(2));
+  const began = performance.now();
+  await first.stop();
+  expect(performance.now() - began).toBeLessThan(limits.laneEndMsMax);
+  expect(await attemptsOf(tenant)).toHaveLength(endpoint.received.length);
+  worker();
+  await until(() => expect(endpoint.received.length).toBeGreaterThan(4));
+  const ids = endpoint.received.map(({ id }) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+}, 30_000);
+
+test('an endpoint that allows few requests by its handshake has steps of few events', async () => {
+  const [tenant, endpoint] = [await server.tenant(), await startEndpoint()];
+  endpoint.options = (response) =>
+    response.writeHead(200, { 'webhook-allowed-origin': '*', 'webhook-allowed-rate': '6' }).end();
+  await subscribe(tenant, endpoint.url, { handshake: true });
+  await emit(tenant, ['a', 'b', 'c']);
+  worker();
+  await until(() => expect(endpoint.received).toHaveLength(1));
+  await until(async () => expect(await attemptsOf(tenant)).toHaveLength(1), 5000);
+  expect([endpoint.asked.length, endpoint.received.length]).toEqual([1, 1]);
+});
+
 test('a batch is one request of at most deliveryEventsMax events, in order', async () => {
   const [tenant, endpoint] = [await server.tenant(), await startEndpoint()];
   await subscribe(tenant, endpoint.url, { batch: true });

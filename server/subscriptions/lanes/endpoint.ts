@@ -24,6 +24,9 @@ export type Attempt = {
 
 export type EndpointServices = { outbound: Outbound; clock: Clock; baseUrl: string };
 
+/** Between looks whether what waits for its turn is still to be sent. */
+const LOOK_MS = 250;
+
 export class Endpoint {
   readonly #services: EndpointServices;
   readonly #configured: Configured;
@@ -33,6 +36,7 @@ export class Endpoint {
   readonly #token: EndpointToken;
   readonly #sending = new Set<Promise<unknown>>();
   #throttle: Throttle;
+  #perSecond: number | undefined;
   #greeted: Promise<void> | undefined;
   #sign: ReturnType<typeof signerOf> | undefined;
 
@@ -43,6 +47,12 @@ export class Endpoint {
     this.#settings = settings;
     this.#token = new EndpointToken(services, tenant);
     this.#throttle = this.#limitedTo(settings.maxPerSecond);
+    this.#perSecond = settings.handshake === true ? undefined : settings.maxPerSecond;
+  }
+
+  /** How many requests are allowed in a second; undefined: the endpoint was not asked yet. */
+  get perSecond(): number | undefined {
+    return this.#perSecond;
   }
 
   /**
@@ -63,7 +73,7 @@ export class Endpoint {
     try {
       await this.#greet(connections);
       const waitMs = this.#throttle.reserve();
-      if (waitMs > 0) await sleep(waitMs, undefined, { signal: aborted });
+      if (waitMs > 0) await this.#wait(waitMs, aborted, isOver);
       const { contentType, text, headers = {} } = this.#configured.bodyOf(this.#settings, events);
       const authorization = await this.#token.headerOf(this.#settings.auth);
       const seconds = Math.floor(clock.now() / 1000);
@@ -93,6 +103,14 @@ export class Endpoint {
     await Promise.all([...this.#pools.values()].map((pool) => pool.close()));
   }
 
+  /** Waits for a turn by the rate, at most until it is over. */
+  async #wait(ms: number, aborted: AbortSignal, isOver: () => boolean): Promise<void> {
+    const { clock } = this.#services;
+    const until = clock.monotonic() + ms;
+    for (let left = ms; left > 0 && !isOver(); left = until - clock.monotonic())
+      await sleep(Math.min(left, LOOK_MS), undefined, { signal: aborted });
+  }
+
   #pool(connections: number): OutboundPool {
     let pool = this.#pools.get(connections);
     if (pool === undefined) {
@@ -109,7 +127,8 @@ export class Endpoint {
     if (handshake !== true) return undefined;
     this.#greeted ??= allowedRate(this.#pool(connections), this.#services.baseUrl, maxPerSecond).then(
       (perSecond) => {
-        this.#throttle = this.#limitedTo(Math.min(perSecond, maxPerSecond));
+        this.#perSecond = Math.min(perSecond, maxPerSecond);
+        this.#throttle = this.#limitedTo(this.#perSecond);
       },
       (error) => {
         this.#greeted = undefined;

@@ -29,7 +29,7 @@ export type Deliveries = {
   close(): Promise<void>;
 };
 
-/** Of transactions of lanes: they wait for one another, and never for those of requests. */
+/** Connections for the transactions of lanes: these wait for one another, and never for those of requests. */
 const POOL_MAX = 4;
 const HOUR_MS = 3_600_000;
 

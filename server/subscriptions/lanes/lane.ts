@@ -12,7 +12,7 @@ import { disableLane, type LaneStateRow, readLane, readOpen, readVersion, record
 import { chainsOf, type Result, sendChains } from './chains.ts';
 import { type Attempt, Endpoint, type EndpointServices } from './endpoint.ts';
 import type { Configured, DeliverySettings } from './settings.ts';
-import { disabledFor, dueOf, healthAfter, nextDueMs, type Open, settle } from './step.ts';
+import { disabledFor, dueOf, healthAfter, nextDueMs, type Open, settle, stepMaxOf } from './step.ts';
 
 export type LaneServices = EndpointServices & {
   database: Database;
@@ -65,6 +65,15 @@ export class DeliveryLane {
   changedTo(version: number | undefined): void {
     if (version === undefined) this.lane.lose();
     else this.#changedTo = Math.max(this.#changedTo, version);
+  }
+
+  get #isOver(): boolean {
+    return this.isOutdated || this.lane.ending.aborted;
+  }
+
+  get #stepMax(): number {
+    const { settings, endpoint } = this.#loaded as Loaded;
+    return stepMaxOf(settings, endpoint.perSecond);
   }
 
   /** ms for which nothing is sent. */
@@ -143,7 +152,7 @@ export class DeliveryLane {
     const { row } = this.#loaded as Loaded;
     const now = this.#services.clock.now();
     const isProbe = row.trips > 0;
-    const due = isProbe ? this.#opens.slice(0, 1) : dueOf(this.#opens, now);
+    const due = isProbe ? this.#opens.slice(0, 1) : dueOf(this.#opens, now).slice(0, this.#stepMax);
     if (due.length === 0) return false;
     const { tenant } = this.lane;
     const numbers = due.map(({ sequence }) => sequence);
@@ -167,15 +176,13 @@ export class DeliveryLane {
     if (settings.batch && this.#opens.length > 0) return false;
     const { clock } = this.#services;
     const { tenant } = this.lane;
-    const limit =
-      row.trips > 0
-        ? 1
-        : Math.min(
-            limits.deliveryEventsMax,
-            settings.batch ? limits.deliveryEventsMax : Math.max(1, settings.maxPerSecond),
-          );
     const types = settings.types === 'all' ? undefined : [...settings.types];
-    const range = { after: row.cursor, at: row.cursor_at ?? undefined, types, limit };
+    const range = {
+      after: row.cursor,
+      at: row.cursor_at ?? undefined,
+      types,
+      limit: row.trips > 0 ? 1 : this.#stepMax,
+    };
     const scanned = await this.#read((tx) => readEvents(tx, tenant, range));
     if (this.isOutdated) return true;
     const end = scanned.at(-1);
@@ -213,15 +220,14 @@ export class DeliveryLane {
   #send(events: readonly EventRow[]): Promise<Result[]> {
     const { row, settings, endpoint } = this.#loaded as Loaded;
     let [failures, underWay, stopped] = [row.failures, 0, false];
-    // Those under way may fail too: of an endpoint that hangs, nobody waits for a third round.
+    // Requests under way count, because they may fail too: an endpoint that hangs gets no third round of them.
     const most = row.trips > 0 ? Number.POSITIVE_INFINITY : limits.deliveryFailuresMax;
     return sendChains(chainsOf(events, settings.batch), limits.deliveryConnectionsMax, {
       send: (some) => {
         underWay++;
-        return endpoint.send(some, limits.deliveryConnectionsMax, this.lane.lost, () => this.isOutdated);
+        return endpoint.send(some, limits.deliveryConnectionsMax, this.lane.lost, () => this.#isOver);
       },
-      goesOn: () =>
-        !stopped && !this.lane.ending.aborted && !this.isOutdated && (failures === 0 || failures + underWay < most),
+      goesOn: () => !stopped && !this.#isOver && (failures === 0 || failures + underWay < most),
       after: ({ ok, status, retryAfterMs }) => {
         underWay--;
         failures = ok ? 0 : failures + 1;
@@ -255,7 +261,7 @@ export class DeliveryLane {
       isRecovered,
     };
     const { server, database } = this.#services;
-    // Of a step that leaves nothing open only the cursor can be lost in a crash of Postgres, and its events are sent again.
+    // When a step leaves nothing open, a crash of Postgres loses only the cursor, and the events are sent again.
     const durable = step.open.length > 0;
     const recording = () => database.write(tenant, (tx) => recordStep(tx, server, this.lane, step), { durable });
     const version = await withPartitions(database, recording);

@@ -134,3 +134,15 @@ export function nextDueMs(opens: readonly Open[], now: number): number | undefin
   const times = opens.map(({ next_at }) => Date.parse(next_at));
   return times.length === 0 ? undefined : Math.max(1, times.reduce((a, b) => Math.min(a, b)) - now);
 }
+
+/** So long a step takes, s, where a rate bounds it. */
+const STEP_S = 2;
+
+/**
+ * How many events a step has: it is recorded at its end, and what was not recorded is sent again.
+ * @param perSecond requests that are allowed; undefined: the endpoint was not asked yet, and one event finds out
+ */
+export function stepMaxOf({ batch }: { batch: boolean }, perSecond: number | undefined): number {
+  if (batch) return limits.deliveryEventsMax;
+  return Math.min(limits.deliveryEventsMax, Math.max(1, Math.floor((perSecond ?? 0) * STEP_S)));
+}

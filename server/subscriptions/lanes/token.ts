@@ -24,7 +24,7 @@ export class EndpointToken {
     const seen = this.#token;
     const kept = await seen?.catch(() => undefined);
     const isGood = kept !== undefined && kept.until > this.#services.clock.monotonic();
-    // Of several that find it too old, the first asks for another one.
+    // When several requests find the token too old, the first of them asks for another one.
     if (!isGood && this.#token === seen) this.#token = this.#ask(auth);
     return { authorization: (await (this.#token ?? this.#ask(auth))).header };
   }
