@@ -11,10 +11,10 @@ export async function run({ values, positionals }: Parsed): Promise<number> {
   const { tenant, data } = values;
   if (positionals.length !== 1 || positionals[0] !== 'rotate') throw wrong('say accord keys rotate');
   if (tenant === undefined) throw wrong('--tenant is missing');
-  const rotated = await withServices('keys', data as string, ({ keys }) =>
+  const { result } = await withServices('keys', data as string, ({ keys }) =>
     rotateKeys(keys, tenant, { owner: apiOwner, actor: 'cli' }),
   );
-  for (const { purpose, kid, activatesAt } of rotated) {
+  for (const { purpose, kid, activatesAt } of result) {
     console.log(`${what[purpose]}: the key ${kid} is published and signs from ${activatesAt} on`);
   }
   return 0;

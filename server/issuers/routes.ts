@@ -25,18 +25,20 @@ import {
   tokenMappingOf,
 } from './schema.ts';
 import { loadIssuers } from './store.ts';
+import { registerTokenCheck, type TokenCheckServices } from './token-check.ts';
 
 const IssuerParams = Type.Object({ tenant: Type.String(), name: Type.String() });
 
 const readers = { access: { api: 'config', roles } } as const;
 const writers = { access: { api: 'config', roles: ['security-admin'] } } as const;
 
-type IssuerRouteServices = IssuerServices & ConfigServing;
+type IssuerRouteServices = IssuerServices & ConfigServing & TokenCheckServices;
 
 export function registerIssuerRoutes(app: App, services: IssuerRouteServices): void {
   registerReading(app, services);
   registerWriting(app, services);
   registerTokenMapping(app, services);
+  registerTokenCheck(app, services);
 }
 
 function registerReading(app: App, services: IssuerRouteServices): void {

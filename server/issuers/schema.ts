@@ -1,6 +1,7 @@
 /** Shapes of the issuers room. An issuer's spec is the custom resource's, without what only a manifest needs. */
 import { type Static, Type } from 'typebox';
 import { applyDefaults, definitionOf, type TenantSpec, type TrustedIssuerSpec } from '../../crds/index.ts';
+import { tokenSteps } from '../core/auth/access-token.ts';
 import { Instant, Json } from '../core/db/rows.ts';
 import { limits } from '../core/limits.ts';
 import type { Owner } from '../core/ownership.ts';
@@ -83,3 +84,66 @@ export const IssuerRow = Type.Object({
   updated_by: Type.String(),
 });
 export type IssuerRow = Static<typeof IssuerRow>;
+
+const TokenStepView = Type.Object({
+  step: Type.Enum([...tokenSteps], {
+    description:
+      "What is checked, in this order. times: exp, nbf and iat. binding: a token that is bound to a key is bound by DPoP. revocation: of tokens of the tenant's own issuer. caller: whom the claims name.",
+  }),
+  result: Type.Enum(['passed', 'failed', 'skipped'], {
+    description: 'skipped: a check before it failed, and this one says nothing without it.',
+  }),
+  detail: Type.Optional(
+    Type.String({ description: 'Why it failed: the detail of the answer to a request with this token.' }),
+  ),
+  found: Type.Record(Type.String(), Type.Unknown(), { description: 'What of the token was compared, by name.' }),
+  accepted: Type.Optional(
+    Type.Array(Type.String(), { description: 'What would pass: issuers, algorithms, kids of the keys, audiences.' }),
+  ),
+});
+
+const UserView = Type.Object({
+  kind: Type.Literal('user'),
+  actor: Type.Object({ type: Type.String(), id: Type.String() }),
+  email: Type.Optional(Type.String({ description: 'A mail address that the issuer has verified.' })),
+});
+const BackendView = Type.Object({
+  kind: Type.Literal('backend'),
+  clientId: Type.String(),
+  scopes: Type.Array(Type.String()),
+});
+
+export const TokenCheckBody = Type.Object(
+  { token: Type.String({ minLength: 1, description: 'An access token. It is neither stored nor logged.' }) },
+  { additionalProperties: false, examples: [{ token: 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.c2lnbmF0dXJl' }] },
+);
+
+export const TokenCheckView = Type.Object(
+  {
+    accepted: Type.Boolean({ description: 'Whether this server would accept a request with the token now.' }),
+    trustedIssuer: Type.Optional(
+      Type.String({ description: "The TrustedIssuer that the token is of; absent for the tenant's own issuer." }),
+    ),
+    steps: Type.Array(TokenStepView),
+    caller: Type.Optional(Type.Union([UserView, BackendView])),
+    boundToKey: Type.Boolean({ description: 'Whether each request needs a proof of possession (DPoP).' }),
+  },
+  {
+    examples: [
+      {
+        accepted: false,
+        trustedIssuer: 'login',
+        steps: [
+          { step: 'format', result: 'passed', found: { characters: 612, parts: 3 } },
+          {
+            ...{ step: 'audience', result: 'failed', found: { aud: 'https://other.example' } },
+            detail: 'The access token was refused: aud names no audience of this tenant.',
+            accepted: ['https://api.example'],
+          },
+        ],
+        boundToKey: false,
+      },
+    ],
+  },
+);
+export type TokenCheckView = Static<typeof TokenCheckView>;

@@ -7,12 +7,12 @@ import type { Database, Transaction } from '../core/db/database.ts';
 import type { Encrypter } from '../core/encrypter.ts';
 import { limits } from '../core/limits.ts';
 import { apiOwner, type Writer } from '../core/ownership.ts';
-import type { TenantSpec, WriteTenant } from '../tenants/index.ts';
+import type { ConfigWritten, TenantSpec, WriteTenant } from '../tenants/index.ts';
 import { removeExpiredDenials } from './denied-store.ts';
 import { signingKeyRotated } from './events.ts';
 import { makeKeyPair, openJwk, openKey } from './key-pair.ts';
-import { signingAlgorithm, tokenKeysOf } from './rules.ts';
-import type { LastingPurpose, SigningKey, TokenKeys, TokenPurpose } from './schema.ts';
+import { signingAlgorithm, statesOf, tokenKeysOf } from './rules.ts';
+import type { KeyView, LastingPurpose, SigningKey, TokenKeys, TokenPurpose } from './schema.ts';
 import {
   deleteRetiredKeys,
   insertInvitationKey,
@@ -21,6 +21,7 @@ import {
   insertTokenKey,
   readAnyKey,
   readInvitationKey,
+  readKeys,
   readLastingKey,
   readNewestKey,
   readPortalKey,
@@ -91,8 +92,8 @@ export async function rotateKeys(
   tenant: string,
   writer: Writer,
   { olderThanMs = 0 }: Rotation = {},
-): Promise<Rotated[]> {
-  const { result } = await services.write(tenant, writer, async (unit) => {
+): Promise<ConfigWritten<Rotated[]>> {
+  return services.write(tenant, writer, async (unit) => {
     const { tx, tenantRow } = unit;
     const rotated: Rotated[] = [];
     for (const purpose of ['access', 'identity'] as const) {
@@ -113,7 +114,13 @@ export async function rotateKeys(
     }
     return rotated;
   });
-  return result;
+}
+
+/** The tenant's keys that sign, will sign or still verify. */
+export async function listKeys({ database, clock }: TokenKeyServices, tenant: string): Promise<KeyView[]> {
+  const nowMs = clock.now();
+  const rows = await database.read(tenant, (tx) => readKeys(tx, tenant, new Date(nowMs).toISOString()));
+  return statesOf(rows, nowMs);
 }
 
 /** Rotates the keys of all tenants that are limits.signingKeyAgeMsMax old. @throws what the first failure threw, at the end */

@@ -4,7 +4,7 @@ import { eventData, eventType } from '../room/events.ts';
 
 export const signingKeyRotated = eventType('SIGNING_KEY_ROTATED', {
   when: "A new key for the tenant's tokens was made, because the one before it is 90 days old or somebody asked for it. It is published at once and signs from activatesAt on.",
-  operations: [],
+  operations: ['POST /tenants/{tenant}/keys/rotate'],
   data: eventData({
     purpose: Type.Enum(['access', 'identity'], { description: 'What it signs: access tokens, or ID tokens.' }),
     kid: Type.String({ description: 'Its id in the JWKS.' }),

@@ -20,7 +20,7 @@ export const keysRoom = defineRoom({
   /** @throws MasterKeyError when the master key does not open what the database holds */
   async create({ database, encrypter, clock, baseUrl }, use) {
     const installationKey = await openInstallationKey({ database, encrypter });
-    const { snapshots } = use(snapshotRoom);
+    const { snapshots, waitForRevision } = use(snapshotRoom);
     const published = new PublishedKeys(database);
     snapshots.subscribe({
       channel: 'accord_keys',
@@ -28,7 +28,7 @@ export const keysRoom = defineRoom({
       missed: () => published.forget(),
     });
     const { write } = use(tenantsRoom);
-    return { database, encrypter, clock, baseUrl, installationKey, published, write };
+    return { database, encrypter, clock, baseUrl, installationKey, published, write, waitForRevision };
   },
   routes: registerKeyRoutes,
   openapiTag: 'Authorization server',

@@ -5,6 +5,7 @@
 import { type Static, Type } from 'typebox';
 import type { Clock } from '../core/clock.ts';
 import { type App, TenantParams, tenantOf } from '../http/fastify.ts';
+import { type KeyConfigServices, registerKeyConfigRoutes } from './config-routes.ts';
 import type { PublishedKeys } from './published.ts';
 
 type KeyRouteServices = {
@@ -27,7 +28,8 @@ const Jwk = Type.Object({
 const Jwks = Type.Object({ keys: Type.Array(Jwk) });
 type Jwks = Static<typeof Jwks>;
 
-export function registerKeyRoutes(app: App, services: KeyRouteServices): void {
+export function registerKeyRoutes(app: App, services: KeyRouteServices & KeyConfigServices): void {
+  registerKeyConfigRoutes(app, services);
   app.route({
     method: 'GET',
     url: '/:tenant/oidc/jwks',

@@ -3,7 +3,7 @@ import { durationSeconds } from '../../crds/index.ts';
 import type { Algorithm, DeniedTokens } from '../core/auth/schema.ts';
 import { limits } from '../core/limits.ts';
 import type { TenantSpec } from '../tenants/index.ts';
-import type { DeniedTokenRow, TokenKeyRow, TokenKeys } from './schema.ts';
+import type { DeniedTokenRow, KeyRow, KeyView, TokenKeyRow, TokenKeys } from './schema.ts';
 
 export function signingAlgorithm(spec: TenantSpec): Algorithm {
   return spec.tokens.signingAlgorithm;
@@ -56,6 +56,29 @@ export function tokenKeysOf(rows: readonly TokenKeyRow[], nowMs: number, open: (
   }));
   const changes = keys.flatMap(({ activatesAtMs, retiresAtMs }) => [activatesAtMs, retiresAtMs ?? nowMs]);
   return { keys, changesAtMs: Math.min(...changes.filter((at) => at > nowMs)) };
+}
+
+/** After how long the schedule makes the next key; others are not rotated, or when they are next used. */
+const rotatesAfterMs: Partial<Record<KeyRow['purpose'], number>> = {
+  access: limits.signingKeyAgeMsMax,
+  identity: limits.signingKeyAgeMsMax,
+};
+
+/** @param rows that have not retired for good; of a purpose the one that is activated last first */
+export function statesOf(rows: readonly KeyRow[], nowMs: number): KeyView[] {
+  const signing = new Set<string>();
+  return rows.map((row) => {
+    const { kid, purpose, algorithm, created_at: createdAt, activates_at: activatesAt, retires_at: retiresAt } = row;
+    const isUpcoming = Date.parse(activatesAt) > nowMs;
+    const state = isUpcoming ? 'published' : signing.has(purpose) ? 'retired' : 'active';
+    if (!isUpcoming) signing.add(purpose);
+    const afterMs = retiresAt === null ? rotatesAfterMs[purpose] : undefined;
+    return {
+      ...{ kid, purpose, algorithm, state, createdAt, activatesAt },
+      ...(retiresAt === null ? {} : { verifiesUntil: retiresAt }),
+      ...(afterMs === undefined ? {} : { rotatesAt: new Date(Date.parse(createdAt) + afterMs).toISOString() }),
+    };
+  });
 }
 
 /** Nothing is denied. */

@@ -74,3 +74,64 @@ export type PublicKey = OwnKey & { readonly tenant: string };
 
 /** A private key, opened, for signing now. */
 export type SigningKey = { kid: string; algorithm: Algorithm; privateKey: CryptoKey };
+
+/** What is shown of a key: nothing private. */
+export const KeyRow = Type.Object({
+  kid: Type.String(),
+  purpose: Type.Enum(['access', 'identity', 'invitation', 'receipt', 'checkpoint']),
+  algorithm: AlgorithmColumn,
+  created_at: Instant,
+  activates_at: Instant,
+  retires_at: Nullable(Instant),
+});
+export type KeyRow = Static<typeof KeyRow>;
+
+export const KeyView = Type.Object({
+  kid: Type.String({ description: 'Its id in the JWKS.' }),
+  purpose: Type.Enum(['access', 'identity', 'invitation', 'receipt', 'checkpoint'], {
+    description:
+      'What it signs: access tokens, ID tokens, requestTokens of invitations, receipts of consents, checkpoints of the ledger.',
+  }),
+  algorithm: Type.Enum(['ES256', 'RS256']),
+  state: Type.Enum(['published', 'active', 'retired'], {
+    description:
+      'published: in the JWKS, and signs from activatesAt on. active: signs. retired: signs no more, and verifies until verifiesUntil.',
+  }),
+  createdAt: Type.String({ format: 'date-time' }),
+  activatesAt: Type.String({ format: 'date-time' }),
+  verifiesUntil: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'When it is not published any more; absent while no key follows it.',
+    }),
+  ),
+  rotatesAt: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'From when on the schedule makes the next key; absent for keys that are not rotated by schedule.',
+    }),
+  ),
+});
+export type KeyView = Static<typeof KeyView>;
+
+export const KeysView = Type.Object(
+  { keys: Type.Array(KeyView) },
+  {
+    examples: [
+      {
+        keys: [
+          {
+            ...{ kid: 'sPh2ZJbl0xW3', purpose: 'access', algorithm: 'ES256', state: 'published' },
+            ...{ createdAt: '2026-11-25T09:30:00.000Z', activatesAt: '2026-11-25T09:45:00.000Z' },
+            rotatesAt: '2027-02-23T09:30:00.000Z',
+          },
+          {
+            ...{ kid: 'q8GmVbT1d0aU', purpose: 'access', algorithm: 'ES256', state: 'active' },
+            ...{ createdAt: '2026-09-01T08:00:00.000Z', activatesAt: '2026-09-01T08:00:00.000Z' },
+            verifiesUntil: '2026-11-26T09:45:00.000Z',
+          },
+        ],
+      },
+    ],
+  },
+);

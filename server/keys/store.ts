@@ -4,6 +4,7 @@ import { sql } from '../core/db/sql.ts';
 import {
   DatedKeyRow,
   EncryptedKeyRow,
+  KeyRow,
   type LastingPurpose,
   type PublicKey,
   PublicKeyRow,
@@ -200,6 +201,17 @@ export function readPublishedKeys(tx: Transaction, tenant: string): Promise<Publ
     PublicKeyRow,
     sql`select tenant, purpose, public_jwk, retires_at from accord.signing_key
       where tenant = ${tenant} and purpose <> 'access' order by created_at desc, kid`,
+  );
+}
+
+/** Keys of all purposes that sign, will sign or verify at `now`: of a purpose the one that is activated last first. */
+export function readKeys(tx: Transaction, tenant: string, now: string): Promise<KeyRow[]> {
+  return tx.many(
+    KeyRow,
+    sql`select kid, purpose, algorithm, created_at, activates_at, retires_at from accord.signing_key
+      where tenant = ${tenant} and (retires_at is null or retires_at > ${now})
+      order by array_position(array['access', 'identity', 'invitation', 'receipt', 'checkpoint'], purpose),
+        activates_at desc, created_at desc, kid`,
   );
 }
 

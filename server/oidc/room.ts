@@ -13,6 +13,7 @@ import { snapshotRoom } from '../snapshot/index.ts';
 import { write, writesRoom } from '../writes/index.ts';
 import { accountsOf } from './accounts.ts';
 import { Beginnings } from './beginnings.ts';
+import { registerBranding } from './branding-routes.ts';
 import { createEnrichment, meterEnrichment } from './enrich.ts';
 import { erasingRecords } from './erasing.ts';
 import { registerInteractions } from './interactions.ts';
@@ -78,6 +79,7 @@ export const oidcRoom = defineRoom({
   routes(app, services) {
     mount(app, services);
     registerInteractions(app, services);
+    registerBranding(app, services);
   },
   openapiTag: 'Authorization server',
   erasing: ({ encrypter }) => erasingRecords(encrypter),

@@ -4,7 +4,10 @@ import { registerOverviewRoutes } from './routes.ts';
 export const overviewRoom = defineRoom({
   name: 'overview',
   tables: [],
-  create: ({ database, clock }) => ({ database, clock }),
+  create: ({ config, database, clock }) => ({
+    ...{ database, clock },
+    callerRequestsPerSecond: config.ACCORD_RATE_LIMIT,
+  }),
   routes: registerOverviewRoutes,
   openapiTag: 'Overview',
 });

@@ -1,16 +1,17 @@
-/** C/overview. */
+/** C/overview, and C/limits. */
 import { Type } from 'typebox';
 import { roles } from '../core/auth/schema.ts';
 import type { Clock } from '../core/clock.ts';
-import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { type App, memberOf, TenantParams, tenantOf } from '../http/fastify.ts';
 import { readOverview } from './actions.ts';
+import { type LimitsServices, registerLimitsRoute } from './limits-route.ts';
 import { OverviewView } from './schema.ts';
 
 const HOURS = 24;
 
-export function registerOverviewRoutes(app: App, services: { database: Database; clock: Clock }): void {
+export function registerOverviewRoutes(app: App, services: LimitsServices & { clock: Clock }): void {
+  registerLimitsRoute(app, services);
   app.route({
     method: 'GET',
     url: '/tenants/:tenant/overview',

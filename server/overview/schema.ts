@@ -80,3 +80,37 @@ export const OverviewView = Type.Unsafe<Overview>(
     attention: Type.Array(Attention),
   }),
 );
+
+const inUse = (what: string) => ({
+  limit: Type.Optional(Type.Integer({ description: 'Absent: none.' })),
+  used: Type.Integer({ description: what }),
+});
+
+export const LimitsView = Type.Object(
+  {
+    maxPolicies: Type.Object(inUse('Policies that there are.'), { description: 'A policy more is refused.' }),
+    maxRelationships: Type.Object(inUse('Relationships that there are, expired ones too.'), {
+      description: 'A relationship more is refused.',
+    }),
+    maxRequestsPerSecond: Type.Object(
+      { limit: Type.Optional(Type.Integer({ description: 'Absent: none.' })) },
+      { description: 'Of all callers of the tenant together, to each server.' },
+    ),
+    callerRequestsPerSecond: Type.Object(
+      { limit: Type.Optional(Type.Integer({ description: 'Absent: none.' })) },
+      { description: 'Of one caller to one server: of the installation, and alike for all tenants.' },
+    ),
+    managedBy: Type.String({ description: 'Who owns the Tenant, whose limits they are.' }),
+  },
+  {
+    examples: [
+      {
+        maxPolicies: { limit: 200, used: 14 },
+        maxRelationships: { used: 120_388 },
+        maxRequestsPerSecond: { limit: 500 },
+        callerRequestsPerSecond: { limit: 5000 },
+        managedBy: 'kubernetes carshare',
+      },
+    ],
+  },
+);

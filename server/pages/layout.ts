@@ -31,6 +31,8 @@ export type Layout = Readonly<{
   hasError?: boolean;
   /** The address of the page's script in /assets. */
   script?: string;
+  /** Its form goes to another site, which may redirect anywhere. */
+  leaves?: boolean;
   headers?: PageHeaders;
 }>;
 
@@ -57,7 +59,8 @@ ${footer(context)}
 </html>
 `;
   const { popup = false } = context;
-  const headers = pageHeaders({ brand, language, popup, hasScript: layout.script !== undefined });
+  const { script, leaves = false } = layout;
+  const headers = pageHeaders({ brand, language, popup, leaves, hasScript: script !== undefined });
   return { headers: { ...headers, ...layout.headers }, body: document.text };
 }
 
@@ -65,7 +68,9 @@ function brandMark({ name, logo, logoDark }: Brand): Html {
   return html`<p class="brand">${logoOf(logo, logoDark) ?? html`<span class="monogram" aria-hidden="true">${monogram(name)}</span>`}<span>${name}</span></p>`;
 }
 
-const isShown = (logo: string | undefined): logo is string => logo?.startsWith('/') || originOf(logo) !== undefined;
+/** Whether a page may load it. */
+export const isShown = (logo: string | undefined): logo is string =>
+  logo?.startsWith('/') || originOf(logo) !== undefined;
 
 function logoOf(logo: string | undefined, dark: string | undefined): Html | undefined {
   if (!isShown(logo)) return undefined;

@@ -83,6 +83,17 @@ export async function countOthers(
   return row.count;
 }
 
+const Sum = Type.Object({ count: Type.Integer() });
+
+/** How many relationships there are, as limits.maxRelationships counts them: expired ones too, until they are deleted. */
+export async function countRelationships(tx: Transaction, tenant: string): Promise<number> {
+  const row = await tx.one(
+    Sum,
+    sql`select coalesce(sum(change), 0)::bigint as count from accord.relationship_change where tenant = ${tenant}`,
+  );
+  return row.count;
+}
+
 const Quota = Type.Object({ most: Nullable(Type.Integer()), count: Nullable(Type.Integer()) });
 
 /** limits.maxRelationships of the tenant, and where it has one, how many relationships there are. */

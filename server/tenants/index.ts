@@ -14,5 +14,6 @@ export {
   readTenant,
   readTenantRevisions,
   readTenants,
+  updateTenant,
 } from './store.ts';
 export type { ConfigWritten, TenantUnit, WriteTenant } from './unit.ts';

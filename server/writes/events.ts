@@ -18,7 +18,7 @@ export const configurationChanged = eventType('CONFIGURATION_CHANGED', {
     ]),
     ...[`POST ${C}/event-stream/subscriptions`, `POST ${C}/event-stream/subscriptions/{id}/secret/rotate`],
     ...[`PUT ${C}/accounts/{id}`, `DELETE ${C}/accounts/{id}`],
-    `PUT ${C}/mail/settings`,
+    ...[`PUT ${C}/mail/settings`, `POST ${C}/keys/rotate`, `PUT ${C}/branding`],
     ...[`PUT ${C}/token-mapping`, `POST ${C}/clients/{id}/secrets`, `DELETE ${C}/clients/{id}/secrets/{secretId}`],
     ...['policies/{policyName}', 'policy-libraries/{package}', 'policy-data/{path}'].map(
       (path) => `POST ${C}/${path}/revisions/{number}/restore`,

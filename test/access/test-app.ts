@@ -67,13 +67,18 @@ export async function createTestApp(
     authenticatePortal: async () => {
       throw new Error('there is no portal here');
     },
+    authenticateAccount: async () => {
+      throw new Error('there are no account pages here');
+    },
     recordSupportUse: (caller, use) => recordSupportUse(keyed, caller, use),
     checkProof: proofChecker({ ...keyed, clock }),
     observe,
     rates,
   });
-  registerKeyRoutes(app, { clock, published: new PublishedKeys(database) });
-  registerIssuerRoutes(app, { database, clock, encrypter, baseUrl, waitForRevision });
+  const write = tenantWriter({ database, clock });
+  const published = new PublishedKeys(database);
+  registerKeyRoutes(app, { database, encrypter, clock, waitForRevision, write, published });
+  registerIssuerRoutes(app, { database, clock, encrypter, baseUrl, waitForRevision, jwks });
   registerMemberRoutes(app, keyed);
   more(app);
   await app.ready();
@@ -81,7 +86,7 @@ export async function createTestApp(
   const tenants = {
     database,
     clock,
-    write: tenantWriter({ database, clock }),
+    write,
     encrypter,
     rows: tenantRowsOf(rooms),
   };

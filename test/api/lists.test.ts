@@ -212,9 +212,11 @@ test('every list of the OpenAPI document is here, and says how it pages', async 
   const paged = Object.entries(document.paths as Record<string, Operation>).filter(([, path]) => limitOf(path));
   // Its pages are numbers of events (test/events/reading.test.ts).
   const events = '/tenants/{tenant}/event-stream/events';
-  // What is delivered needs an endpoint (test/subscriptions/end-to-end.test.ts).
-  const deliveries = '/tenants/{tenant}/event-stream/subscriptions/{id}/deliveries';
-  expect(paged.map(([path]) => path).sort()).toEqual([...Object.keys(lists), events, deliveries].sort());
+  // What is delivered, and replayed, needs an endpoint (test/subscriptions/end-to-end.test.ts).
+  const ofEndpoint = ['deliveries', 'replays'].map(
+    (list) => `/tenants/{tenant}/event-stream/subscriptions/{id}/${list}`,
+  );
+  expect(paged.map(([path]) => path).sort()).toEqual([...Object.keys(lists), events, ...ofEndpoint].sort());
   const whole = paged.filter(([, path]) => limitOf(path)?.description.includes('the whole list')).map(([path]) => path);
   expect(whole.sort()).toEqual(
     Object.keys(lists)

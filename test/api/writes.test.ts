@@ -12,18 +12,19 @@ const clock = new WallClock();
 const server = await createTestServer({}, undefined, clock);
 const { tenant, from } = await consenting(server, clock);
 
+/** `bob`: a user, who has the address that is invited. */
+type As = 'member' | 'client' | 'bob' | 'nobody';
 type Method = 'PUT' | 'POST' | 'DELETE';
 type Sent = { status: number; headers: Record<string, unknown>; body: Record<string, string> };
 const sent = new Map<string, Sent>();
 
-async function send(
-  as: 'member' | 'client' | 'nobody',
-  method: Method,
-  url: string,
-  payload?: object | string,
-): Promise<Sent> {
+async function send(as: As, method: Method, url: string, payload?: object | string): Promise<Sent> {
   const token =
-    as === 'member' ? await server.member(tenant, 'security-admin') : await server.client(tenant, 'pg:tenant:admin');
+    as === 'member'
+      ? await server.member(tenant, 'security-admin')
+      : as === 'bob'
+        ? await server.user(tenant, 'bob', 'bob.builder@example.com')
+        : await server.client(tenant, 'pg:tenant:admin');
   const response = await server.app.inject({
     method,
     url,
@@ -40,12 +41,7 @@ async function send(
 }
 
 /** Sends it, and keeps the answer under its OpenAPI path. */
-async function write(
-  route: string,
-  as: 'member' | 'client' | 'nobody',
-  url: string,
-  payload?: object | string,
-): Promise<Sent> {
+async function write(route: string, as: As, url: string, payload?: object | string): Promise<Sent> {
   const one = await send(as, route.split(' ', 1)[0] as Method, url, payload);
   // A later request of the same route may be the one that creates.
   if (!sent.has(route) || one.status === 201) sent.set(route, one);
@@ -77,6 +73,8 @@ async function configure(): Promise<void> {
   await put('/event-stream/subscriptions/h', hook, '/event-stream/subscriptions/{id}');
   await write(`POST ${hooks}/{id}/secret/rotate`, 'member', `${C}/event-stream/subscriptions/h/secret/rotate`);
   await put('/token-mapping', { actorIdClaimPath: 'sub', defaultActorType: 'user' });
+  await put('/branding', { displayName: 'Cars' });
+  await write('POST /tenants/{tenant}/keys/rotate', 'member', `${C}/keys/rotate`);
   const modules = [{ name: 'm', rego: 'package a.b' }];
   await put('/policy-libraries/a.b', { modules }, '/policy-libraries/{package}');
   await put('/policy-data/c%2Fd', { value: {} }, '/policy-data/{path}');
@@ -157,6 +155,13 @@ async function share(): Promise<void> {
   await write(`POST /tenants${path}/{id}/resend`, 'member', `${one}/resend`);
   await write(`DELETE /tenants${path}/{id}`, 'member', one);
   await write(`DELETE ${path}/{id}`, 'client', `${url}/${third.invitationId}`);
+  for (const verb of ['accept', 'decline'])
+    await write(`POST ${path}/{id}/${verb}`, 'bob', `${url}/${(await invite()).invitationId}/${verb}`);
+  await send('member', 'PUT', `${C}/policies/user:drives:car:delete`, { rego: says('allow') });
+  await server.services.snapshots.refresh(tenant);
+  const headers = { authorization: `Bearer ${await server.user(tenant, 'bob')}` };
+  const [share] = (await server.app.inject({ url: `${M}/sharing/shares`, headers })).json().received;
+  await write('DELETE /{tenant}/sharing/shares/{id}', 'bob', `${M}/sharing/shares/${share.id}`);
 }
 
 async function enrol(): Promise<void> {
@@ -231,7 +236,7 @@ async function remove(): Promise<void> {
 
 /** They write nothing but what is sent once more, or refuse everybody. */
 const reads =
-  /^POST (\/authz\/|.*\/access\/v1\/|.*\/policies\/\{policyName\}\/(test|replay)$|.*\/decisions\/\{id\}\/explain$|.*\/preview$|.*\/mail\/test$|.*\/subscriptions\/\{id\}\/(test|replay|deliveries\/\{delivery\}\/retry)$|\/tenants\/\{tenant\}\/graphql$|\/tenants\/\{tenant\}\/portal-tokens$)/;
+  /^POST (\/authz\/|.*\/access\/v1\/|.*\/policies\/\{policyName\}\/(test|replay)$|.*\/decisions\/\{id\}\/explain$|.*\/preview$|.*\/mail\/test$|.*\/subscriptions\/\{id\}\/(test|replay|replays\/\{replay\}\/cancel|deliveries\/\{delivery\}\/retry)$|\/tenants\/\{tenant\}\/(graphql|tokens\/check)$|\/tenants\/\{tenant\}\/portal-tokens$)/;
 
 // Its token mapping is written through the API too.
 await asAdmin(server.db.adminUrl, `update accord.tenant set owner = '{"source": "api"}' where tenant = $1`, [tenant]);

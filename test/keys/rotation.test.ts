@@ -25,15 +25,16 @@ const {
   db,
   services,
   tenant: createTenant,
+  member,
 } = await createTestServer({ ACCORD_RATE_LIMIT: '100000' }, undefined, clock);
 const { keys } = services;
 const events = new EmittedEvents(db);
 const published = async (tenant: string, path = 'oidc/jwks') =>
   (await app.inject({ url: `/${tenant}/${path}` })).json().keys as { kid: string; alg: string; d?: string }[];
 const rotate = async (tenant: string) => {
-  const rotated = await rotateKeys(keys, tenant, manifestWriter);
+  const { result } = await rotateKeys(keys, tenant, manifestWriter);
   await services.snapshots.refresh(tenant);
-  return rotated;
+  return result;
 };
 const kidsOf = ({ keys: all }: TokenKeys) => all.map(({ kid }) => kid);
 const signersOf = ({ keys: all }: TokenKeys) => all.filter(({ privateJwk }) => privateJwk).map(({ kid }) => kid);
@@ -134,4 +135,50 @@ test('an ID token, which the same issuer signs, is no access token', async () =>
   for (const typ of [undefined, 'JWT', 'jwt', 'id+jwt']) expect(await ask(typ), typ).toBe(401);
   const jwks = createLocalJWKSet({ keys: (await published(tenant)) as never });
   await expect(jwtVerify(await sign('at+jwt'), jwks, { currentDate: new Date(clock.now()) })).resolves.toBeDefined();
+});
+
+test('members see the keys and their state, and a security-admin rotates those of tokens, which is audited', async () => {
+  const tenant = await createTenant();
+  await identityKeys(keys, tenant);
+  await services.database.tenant(tenant, (tx) => invitationKey(services.invitations, tx, tenant));
+  type Shown = { kid: string; purpose: string; state: string; activatesAt: string; rotatesAt?: string };
+  const call = async (
+    role: 'security-admin' | 'config-editor' | 'config-viewer' | 'support',
+    method: 'GET' | 'POST',
+  ) => {
+    const headers = { authorization: `Bearer ${await member(tenant, role)}` };
+    const url = `/tenants/${tenant}/keys${method === 'POST' ? '/rotate' : ''}`;
+    const answer = await app.inject({ method, url, headers });
+    return {
+      status: answer.statusCode,
+      headers: answer.headers,
+      text: answer.body,
+      keys: answer.json().keys as Shown[],
+    };
+  };
+  const states = (shown: Shown[]) => shown.map(({ purpose, state }) => `${purpose} ${state}`);
+  const before = await call('config-viewer', 'GET');
+  expect(states(before.keys)).toEqual(['access active', 'identity active', 'invitation active']);
+  expect(before.text).not.toMatch(/private|"d"/);
+  expect(before.keys[0]?.rotatesAt).toBe(new Date(clock.now() + limits.signingKeyAgeMsMax).toISOString());
+  for (const role of ['config-editor', 'config-viewer', 'support'] as const)
+    expect([role, (await call(role, 'POST')).status, (await call(role, 'GET')).status]).toEqual([role, 403, 200]);
+  const rotated = await call('security-admin', 'POST');
+  expect(rotated.status).toBe(200);
+  expect(rotated.headers['accord-revision']).toMatch(/^c\d+$/);
+  const four = ['access published', 'access active', 'identity published', 'identity active', 'invitation active'];
+  expect(states(rotated.keys)).toEqual(four);
+  expect(rotated.keys[0]?.activatesAt).toBe(new Date(clock.now() + limits.keyPublishedAheadMs).toISOString());
+  // Whoever asks again gets no third key, and a revision that is the same.
+  const again = await call('security-admin', 'POST');
+  expect([again.keys, again.headers['accord-revision']]).toEqual([rotated.keys, rotated.headers['accord-revision']]);
+  const headers = { authorization: `Bearer ${await member(tenant, 'security-admin')}` };
+  const audit = await app.inject({ url: `/tenants/${tenant}/audit?kind=key&action=rotate`, headers });
+  expect(audit.json().entries).toMatchObject(
+    ['identity', 'access'].map((name) => ({ name, actor: 'member:security-admin@localhost' })),
+  );
+  clock.advance(limits.keyPublishedAheadMs);
+  const after = await call('support', 'GET');
+  expect(states(after.keys).slice(0, 2)).toEqual(['access active', 'access retired']);
+  expect(after.keys[0]?.kid).toBe(rotated.keys[0]?.kid);
 });

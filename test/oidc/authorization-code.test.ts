@@ -75,6 +75,19 @@ describe('the code flow', () => {
     expect(none.page.left?.searchParams.get('error')).toBe('login_required');
   });
 
+  test('another person logs in in the same browser: the session before ends first, by a page of ours', async () => {
+    const other = 'another@example.org';
+    const id = await createAccount(server, tenant, other);
+    const first = await logIn(server, config, { email });
+    const begun = await begin(server, config, { prompt: 'login', ui_locales: 'fr' }, { jar: first.browser.jar });
+    const page = await begun.browser.submit(begun.page, '/log-in', { email: other, password });
+    expect(page.status).toBe(200);
+    expect(page.text).toContain('<html lang="fr">');
+    expect(page.text).toMatch(/<button class="first">\p{L}/u);
+    const done = await begun.browser.submit(page, '/end-session/confirm');
+    expect((await begun.grant(done.left as URL)).claims()?.sub).toBe(id);
+  });
+
   test('POST to the authorization endpoint is answered by a GET of the same (303)', async () => {
     const { url } = await begin(server, config);
     const answer = await post(tenant, '/oidc/authorize', url.search.slice(1));

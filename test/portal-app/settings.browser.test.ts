@@ -1,7 +1,10 @@
-/** The settings of the portal in a browser: members, clients, issuers, the access token, the audit log. */
+/** The settings of the portal in a browser: members, clients, issuers with a check of a token, keys, pages, limits, the access token, the audit log. */
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { startIdentityProvider } from '../core/auth/identity-provider.ts';
+import { asAdmin } from '../helpers/admin.ts';
+import { configClient } from '../policies/config-client.ts';
 import { createPortal, executablePath, look } from './portal.ts';
 
 const axe = async (page: Page) =>
@@ -93,6 +96,150 @@ describe.skipIf(executablePath === undefined)('the settings', async () => {
     expect(complaints).toEqual([]);
   });
 
+  test('trusts an issuer, and says check by check whether a token of it works', { timeout: 120_000 }, async () => {
+    const idp = await startIdentityProvider();
+    await idp.addKey('one');
+    const now = Math.floor(Date.now() / 1000);
+    const claims = { iss: idp.issuer, sub: 'alice', aud: 'https://api.test', iat: now, exp: now + 600 };
+    const good = await idp.sign(claims);
+    await using opened = await open();
+    const { page, complaints } = opened;
+    await page.goto(at('/issuers'));
+    await page.getByRole('button', { name: 'Trust an issuer' }).click();
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('login');
+    await page.getByLabel('Issuer (https URL)').fill(idp.issuer);
+    await page.getByRole('button', { name: 'Trust it' }).click();
+    await page.getByRole('cell', { name: 'login' }).click();
+    const check = page.getByRole('region', { name: 'Does this token work?' });
+    const judge = async (token: string) => {
+      await check.getByLabel('Access token').fill(token);
+      await check.getByRole('button', { name: 'Check the token' }).click();
+      await check.getByRole('status').waitFor();
+      return check.innerText();
+    };
+    // As people copy it.
+    const accepted = await judge(`Bearer ${good}\n`);
+    expect(accepted).toContain('A request with this token is accepted now.');
+    expect(accepted).toContain('the user alice (user)');
+    expect(await check.getByText('passed', { exact: true }).count()).toBe(11);
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'settings-token-check');
+    const late = await judge(await idp.sign({ ...claims, exp: now - 60, aud: 'https://other.example' }));
+    expect(late).toContain('The access token was refused: the token has expired.');
+    expect(late).toContain(new Date((now - 60) * 1000).toISOString());
+    expect(late).toContain('The access token was refused: aud names no audience of this tenant.');
+    expect(await check.getByText('failed', { exact: true }).count()).toBe(2);
+    expect(await judge('opaque')).toContain('an opaque token');
+    const own = (await site.server.user(tenant, 'ben')).toString();
+    expect(await judge(own)).toContain('The token is of the tenant’s own issuer');
+    await check.getByRole('button', { name: 'Forget it' }).click();
+    expect(await check.getByLabel('Access token').inputValue()).toBe('');
+    await judge(good);
+    await page.reload();
+    expect(await check.getByLabel('Access token').inputValue()).toBe('');
+    expect(await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')).not.toContain('eyJ');
+    expect(complaints).toEqual([]);
+  });
+
+  test('shows the keys and rotates those of tokens', { timeout: 120_000 }, async () => {
+    await using opened = await open();
+    const { page, complaints } = opened;
+    await page.goto(at('/keys'));
+    await page.getByRole('cell', { name: 'access tokens' }).first().waitFor();
+    expect(await page.getByRole('cell', { name: 'published, does not sign yet' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Rotate now' }).click();
+    await page.getByRole('dialog').getByText('No token and no session ends').waitFor();
+    expect(await axe(page)).toEqual([]);
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate now' }).click();
+    await page.getByRole('cell', { name: 'published, does not sign yet' }).first().waitFor();
+    await page.getByText('Until it does, rotating makes no other').waitFor();
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'settings-keys');
+    const config = await configClient(site.server, tenant, 'security-admin');
+    const { entries } = (await config('GET', '/audit?kind=key&action=rotate')).body as { entries: { actor: string }[] };
+    expect(entries.map(({ actor }) => actor)).toContain(`member:${site.email}`);
+    expect(complaints).toEqual([]);
+  });
+
+  test('a manifest’s pages and limits are read-only; others are changed, and nobody’s work is lost', async () => {
+    await using opened = await open();
+    const { page, complaints } = opened;
+    await page.goto(at('/limits'));
+    await page.getByRole('cell', { name: 'maxPolicies' }).waitFor();
+    await page.getByText('Managed by files test').waitFor();
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'settings-limits');
+    await page.goto(at('/pages'));
+    await page.getByText('Managed by files test').waitFor();
+    expect(await page.getByRole('main').getByRole('textbox').count()).toBe(0);
+    await page.getByRole('button', { name: 'Show as' }).click();
+    await page.getByRole('menuitem', { name: 'Manifest (YAML)' }).click();
+    expect(await page.getByRole('dialog').locator('pre').innerText()).toContain('displayName: "Cars of Ghent"');
+
+    // As managementPolicy CreateOnly leaves it.
+    const owner = `update accord.tenant set owner = '{"source": "api"}' where tenant = $1`;
+    await asAdmin(site.server.db.adminUrl, owner, [tenant]);
+    await page.reload();
+    await page.getByLabel('Name of the tenant').fill('Cars of Bruges');
+    await page.getByLabel('Colour of buttons and links').fill('#ffe');
+    await page.getByText('This is no colour').waitFor();
+    expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await page.getByLabel('Colour of buttons and links').fill('#ffe600');
+    await page
+      .getByText(/1\.\d to 1 too low: drawn as #[0-9a-f]{6}$/)
+      .first()
+      .waitFor();
+    await page.getByRole('checkbox', { name: /^Dutch/ }).check();
+    await page.getByRole('checkbox', { name: /^English/ }).check();
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'settings-pages');
+    // It is a draft of this browser: a page that is loaded again has it.
+    await page.waitForFunction(`localStorage.getItem('accord.draft.${tenant}/branding')?.includes('Bruges')`);
+    await page.reload();
+    expect(await page.getByLabel('Name of the tenant').inputValue()).toBe('Cars of Bruges');
+    // Something else of the tenant changed: that is no conflict.
+    const config = await configClient(site.server, tenant, 'security-admin');
+    await config('PUT', '/actor-types/user', { body: {} });
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The pages look so from now on.').waitFor();
+    expect((await config('GET', '/branding')).body).toMatchObject({
+      ...{ displayName: 'Cars of Bruges', colours: { primary: '#ffe600' }, languages: ['nl', 'en'] },
+    });
+    // Another editor was faster.
+    await page.getByLabel('Name of the tenant').fill('Cars of Brussels');
+    await config('PUT', '/branding', { body: { displayName: 'Cars of Liège' } });
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Somebody else changed the pages after you opened them').waitFor();
+    await page.getByRole('definition').filter({ hasText: 'Cars of Liège' }).waitFor();
+    expect(await page.getByLabel('Name of the tenant').inputValue()).toBe('Cars of Brussels');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The pages look so from now on.').first().waitFor();
+    await expect
+      .poll(async () => (await config('GET', '/branding')).body)
+      .toMatchObject({ displayName: 'Cars of Brussels' });
+    expect(complaints.filter((one) => !one.includes('412'))).toEqual([]);
+  }, 120_000);
+
+  test('viewers see what there is and change nothing, in Dutch', { timeout: 120_000 }, async () => {
+    const config = await configClient(site.server, tenant, 'security-admin');
+    await config('PUT', '/trusted-issuers/dutch', { body: { issuer: 'https://id.example.nl', actorIdPrefix: 'nl-' } });
+    const { browser } = await site.people.enrolled(tenant, 'config-viewer');
+    const cookies = browser.cookies.map(({ name, value }) => ({ name, value, url: `${site.base}/` }));
+    await using opened = await open({ locale: 'nl-BE' }, cookies);
+    const { page, complaints } = opened;
+    await page.goto(at('/issuers/dutch'));
+    await page.getByRole('heading', { level: 1, name: 'dutch' }).waitFor();
+    await page.getByText('Sleutels (JWKS)').waitFor();
+    expect(await page.getByText('Werkt dit token?').count()).toBe(0);
+    await page.goto(at('/keys'));
+    await page.getByRole('cell', { name: 'toegangstokens' }).first().waitFor();
+    expect(await page.getByRole('button', { name: 'Nu roteren' }).count()).toBe(0);
+    await page.goto(at('/pages'));
+    await page.getByText('Naam van de tenant').waitFor();
+    expect(await page.getByRole('button', { name: 'Opslaan' }).count()).toBe(0);
+    expect(complaints).toEqual([]);
+  });
+
   test('the audit log is filtered by its address, and narrow pages hold', { timeout: 120_000 }, async () => {
     await using opened = await open({ viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
     const { page, complaints } = opened;
@@ -100,7 +247,18 @@ describe.skipIf(executablePath === undefined)('the settings', async () => {
     await page.getByRole('cell', { name: 'portal_token' }).first().waitFor();
     expect(await page.getByRole('cell', { name: 'oauth_client' }).count()).toBe(0);
     expect(await axe(page)).toEqual([]);
-    for (const place of ['members', 'clients', 'issuers', 'token', 'audit']) {
+    const ready = { type: 'Ready', status: 'False', reason: 'Invalid', message: 'spec.rego: it does not compile' };
+    await asAdmin(
+      site.server.db.adminUrl,
+      `insert into accord.resource (source, kind, namespace, name, uid, tenant, generation, spec_digest, status)
+       values ('kubernetes', 'Policy', 'fleet', 'car-drive', 'u', $1, 1, '', $2)`,
+      [tenant, JSON.stringify({ conditions: [ready] })],
+    );
+    await page.goto(at('/manifests'));
+    await page.getByText('not applied: Invalid').click();
+    await page.getByText('it does not compile').waitFor();
+    expect(await axe(page)).toEqual([]);
+    for (const place of ['members', 'clients', 'issuers', 'keys', 'pages', 'limits', 'manifests', 'token', 'audit']) {
       await page.goto(at(`/${place}`));
       await page.getByRole('heading', { level: 1 }).waitFor();
       await look(page, `settings-${place}-narrow`);

@@ -3,30 +3,33 @@
  * A text is a string, or a function of what it names; plurals by `plural`.
  */
 import { createContext, use, useContext } from 'react';
+import { ownTenant } from './page.ts';
 
 export const languages = { en: 'English', nl: 'Nederlands' } as const;
 export type Language = keyof typeof languages;
 type Others<T> = { [K in Exclude<Language, 'en'>]: () => Promise<T> };
 export type Texts<T> = { readonly en: T; of(language: Language): T | Promise<T> };
 
+/** A promise as React's `use` reads it: one that says that it is fulfilled does not suspend. */
+type Arriving<T> = Promise<T> & { status?: 'fulfilled'; value?: T };
+
 export function defineTexts<T extends object>(en: T, others: Others<NoInfer<T>>): Texts<T> {
-  const loading: { [K in Language]?: Promise<T> } = {};
-  const loaded: { [K in Language]?: T } = { en };
+  const arriving: { [K in Language]?: Promise<T> } = {};
   return {
     en,
     of(language) {
-      const ready = loaded[language];
-      if (ready !== undefined || language === 'en') return ready ?? en;
-      loading[language] ??= others[language]().then(
-        (texts) => {
-          loaded[language] = texts;
-          return texts;
-        },
-        () => en, // the file did not arrive: English says it as well
-      );
-      return loading[language];
+      if (language === 'en') return en;
+      // Always the same promise, also when its texts are there: React renders again what was suspended, and the hooks behind `use`
+      // fail when `use` is not called that time.
+      arriving[language] ??= fulfilling(others[language]().catch(() => en)); // the file did not arrive: English says it as well
+      return arriving[language];
     },
   };
+}
+
+function fulfilling<T>(promise: Arriving<T>): Promise<T> {
+  void promise.then((value) => Object.assign(promise, { status: 'fulfilled', value }));
+  return promise;
 }
 
 export const LanguageContext = createContext<{ language: Language; choose(language: Language): void }>({
@@ -54,7 +57,9 @@ export function plural(language: Language, count: number, forms: Forms): string 
 
 const stored = 'accord.language';
 export function firstLanguage(): Language {
-  const wanted = [localStorage.getItem(stored) ?? '', ...navigator.languages];
+  // The server knows which languages the tenant wants for its users.
+  const ofPage = ownTenant === '' ? [] : [document.documentElement.lang];
+  const wanted = [localStorage.getItem(stored) ?? '', ...ofPage, ...navigator.languages];
   const found = wanted.map((one) => one.slice(0, 2)).find((one): one is Language => Object.hasOwn(languages, one));
   return found ?? 'en';
 }

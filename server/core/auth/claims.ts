@@ -13,34 +13,69 @@ import {
   scopes as knownScopes,
 } from './schema.ts';
 
-type Claims = Readonly<Record<string, unknown>> & { readonly sub: string; readonly exp: number };
+export type Claims = Readonly<Record<string, unknown>> & { readonly sub: string; readonly exp: number };
+
+/** What the claims of a token are checked for, once its signature has been verified. Each throws Problem unauthenticated. */
+type ClaimCheck = (claims: Record<string, unknown>, issuer: Pick<IssuerConfig, 'audiences'>, now: number) => void;
+
+export const claimSteps = ['times', 'subject', 'audience', 'binding'] as const;
+type ClaimStep = (typeof claimSteps)[number];
+
+export const claimChecks: Readonly<Record<ClaimStep, ClaimCheck>> = {
+  times(claims, _issuer, now) {
+    if (typeof claims.exp !== 'number' || !Number.isFinite(claims.exp)) throw invalidToken('exp is missing');
+    if (claims.exp * 1000 <= now) throw invalidToken('the token has expired');
+    for (const name of ['nbf', 'iat'] as const) {
+      const instant = claims[name];
+      if (instant === undefined) continue;
+      if (typeof instant !== 'number' || !Number.isFinite(instant)) throw invalidToken(`${name} is not a number`);
+      if (instant * 1000 > now + limits.clockToleranceMs) throw invalidToken(`${name} is in the future`);
+    }
+  },
+  subject({ sub }) {
+    if (typeof sub !== 'string' || sub === '') throw invalidToken('sub is missing');
+    if (sub.length > limits.subjectCharsMax) throw invalidToken('sub is too long');
+  },
+  audience({ aud }, issuer) {
+    const audiences = Array.isArray(aud) ? aud : [aud];
+    if (!audiences.some((audience) => issuer.audiences.includes(audience)))
+      throw invalidToken('aud names no audience of this tenant');
+  },
+  // Bound to a certificate, or in a way that we do not know: such a token may be a stolen one.
+  binding({ cnf }) {
+    if (cnf !== undefined && boundTo(cnf) === undefined)
+      throw invalidToken('the token is bound to a key other than by DPoP');
+  },
+};
+
+/** By which a token is revoked. */
+export type RevocableClaims = {
+  readonly sub: string;
+  readonly client_id?: unknown;
+  readonly jti?: unknown;
+  readonly iat?: unknown;
+};
 
 /**
  * Checks the registered claims (RFC 7519 section 4.1) against the issuer and the instant.
  * @param now milliseconds
+ * @param passed is told of each check that the claims pass
  * @throws Problem unauthenticated
  */
-export function checkClaims(payload: unknown, issuer: Pick<IssuerConfig, 'issuer' | 'audiences'>, now: number): Claims {
+export function checkClaims(
+  payload: unknown,
+  issuer: Pick<IssuerConfig, 'issuer' | 'audiences'>,
+  now: number,
+  passed?: (step: ClaimStep) => void,
+): Claims {
   if (typeof payload !== 'object' || payload === null || Array.isArray(payload))
     throw invalidToken('the claims are not an object');
   const claims = payload as Record<string, unknown>;
   if (claims.iss !== issuer.issuer) throw invalidToken('the issuer is not trusted');
-  if (typeof claims.exp !== 'number' || !Number.isFinite(claims.exp)) throw invalidToken('exp is missing');
-  if (claims.exp * 1000 <= now) throw invalidToken('the token has expired');
-  for (const name of ['nbf', 'iat'] as const) {
-    const instant = claims[name];
-    if (instant === undefined) continue;
-    if (typeof instant !== 'number' || !Number.isFinite(instant)) throw invalidToken(`${name} is not a number`);
-    if (instant * 1000 > now + limits.clockToleranceMs) throw invalidToken(`${name} is in the future`);
+  for (const step of claimSteps) {
+    claimChecks[step](claims, issuer, now);
+    passed?.(step);
   }
-  if (typeof claims.sub !== 'string' || claims.sub === '') throw invalidToken('sub is missing');
-  if (claims.sub.length > limits.subjectCharsMax) throw invalidToken('sub is too long');
-  const audiences = Array.isArray(claims.aud) ? claims.aud : [claims.aud];
-  if (!audiences.some((audience) => issuer.audiences.includes(audience)))
-    throw invalidToken('aud names no audience of this tenant');
-  // Bound to a certificate, or in a way that we do not know: such a token may be a stolen one.
-  if (claims.cnf !== undefined && boundTo(claims.cnf) === undefined)
-    throw invalidToken('the token is bound to a key other than by DPoP');
   return claims as Claims;
 }
 
@@ -51,7 +86,7 @@ export const erasedName = (sub: string): string => createHash('sha256').update(s
 export const grantName = (sub: string, clientId: string): string => `${sub} ${clientId}`;
 
 /** Whether a verified token of the tenant's own issuer was revoked: by itself, or with its client, its subject or both. */
-export function isDenied({ sub, client_id, jti, iat }: Claims, denied: DeniedTokens): boolean {
+export function isDenied({ sub, client_id, jti, iat }: RevocableClaims, denied: DeniedTokens): boolean {
   if (typeof jti === 'string' && denied.jtis.has(jti)) return true;
   const never = Number.NEGATIVE_INFINITY;
   let until = denied.subjects.get(sub) ?? never;

@@ -8,7 +8,7 @@ import type { Clock } from '../clock.ts';
 import { limits } from '../limits.ts';
 import type { Observe } from '../observe.ts';
 import type { Outbound } from '../outbound/outbound.ts';
-import { importKeySet, type KeySet, type KeySource } from './key-set.ts';
+import { importKeySet, type KeySet, type KeySource, type KnownKeys } from './key-set.ts';
 import { authProblem } from './problems.ts';
 import type { Algorithm, IssuerConfig } from './schema.ts';
 
@@ -68,6 +68,8 @@ class JwksSource implements KeySource {
   #reading: Promise<void> | undefined;
   /** Where the keys, or the document that says where they are, were asked for last. */
   #url = '';
+  /** Why the last reading failed. */
+  #failure: string | undefined;
 
   constructor(tenant: string, issuer: Issuer, options: JwksOptions) {
     this.#tenant = tenant;
@@ -92,6 +94,11 @@ class JwksSource implements KeySource {
     this.#soughtAt = now;
     await this.#read();
     return this.#keys.pick(algorithm, kid);
+  }
+
+  known(): KnownKeys {
+    const kids = this.#keys?.kids ?? [];
+    return this.#failure === undefined ? { kids } : { kids, failure: this.#failure };
   }
 
   async look(): Promise<void> {
@@ -133,10 +140,12 @@ class JwksSource implements KeySource {
       this.#keys = keys;
       this.#readAt = askedAt;
       this.#failedAt = Number.NEGATIVE_INFINITY;
+      this.#failure = undefined;
       observe({ kind: 'jwks_fetched', ...about, keys: keys.size, ms: clock.monotonic() - askedAt });
       this.#tell(keys);
     } catch (error) {
       this.#failedAt = clock.monotonic();
+      this.#failure = (error as Error).message;
       observe({ kind: 'jwks_failed', ...about, url: this.#url, error });
       this.#tell(error as Error);
     }

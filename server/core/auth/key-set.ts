@@ -9,12 +9,19 @@ export type KeySource = {
   readonly version: number;
   /** The key that a token's header names; without a kid, the only key for the algorithm. */
   find(algorithm: Algorithm, kid: string | undefined): Promise<CryptoKey | undefined>;
+  /** What is known of the keys without asking the issuer. */
+  known(): KnownKeys;
 };
+
+/** `kids`: of the keys that verify; a key without one is ''. `failure`: why they could not be read the last time. */
+export type KnownKeys = { kids: readonly string[]; failure?: string };
 
 export type KeySet = {
   /** Equal for sets that hold the same keys. */
   readonly digest: string;
   readonly size: number;
+  /** Of its keys; '' for one without. */
+  readonly kids: readonly string[];
   pick(algorithm: Algorithm, kid: string | undefined): CryptoKey | undefined;
 };
 
@@ -40,6 +47,7 @@ export async function importKeySet(document: unknown): Promise<KeySet> {
   return {
     digest: JSON.stringify(members),
     size: usable.length,
+    kids: usable.map(({ kid }) => kid ?? ''),
     pick(algorithm, kid) {
       const fitting = usable.filter((one) => one.algorithm === algorithm && (kid === undefined || one.kid === kid));
       return kid !== undefined || fitting.length === 1 ? fitting[0]?.key : undefined;

@@ -56,8 +56,11 @@ export type Access =
   | { api: 'public'; scarce?: true }
   /** The Config API: members with one of these roles. */
   | { api: 'config'; roles: readonly Role[] }
-  /** The Management and Authorization APIs: tenant back ends with the scope (or pg:tenant:admin), and end users where `users` says so. */
-  | { api: 'management'; scope: Scope; users: boolean };
+  /**
+   * The Management and Authorization APIs: tenant back ends with the scope (or pg:tenant:admin), and end users where `users` says so.
+   * `session`: also those who are logged in at their account page, for requests of the sharing page.
+   */
+  | { api: 'management'; scope: Scope; users: boolean; session?: true };
 
 /** Which claims hold a user's mail address, and that the issuer has verified it. */
 export type ContactClaims = { readonly email: string; readonly emailVerified: string };
@@ -102,8 +105,8 @@ export type DeniedTokens = {
 };
 
 /**
- * All that verifying a tenant's access tokens needs. The object's identity is its version: anything that changes makes a
- * new one, and verified tokens cached under the old one are worth nothing.
+ * All that verifying a tenant's access tokens needs. Nothing in it changes: what is another than before makes another
+ * object, and verified tokens are cached under the identity of `own`, `ownKeys` and `issuers` (token-cache.ts).
  */
 export type TenantAuth = {
   readonly tenant: string;

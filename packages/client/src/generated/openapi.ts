@@ -284,6 +284,224 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/tenants/{tenant}/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The tenant's signing keys and their state
+         * @description Private keys are not shown to anybody.
+         */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "keys": [
+                         *         {
+                         *           "kid": "sPh2ZJbl0xW3",
+                         *           "purpose": "access",
+                         *           "algorithm": "ES256",
+                         *           "state": "published",
+                         *           "createdAt": "2026-11-25T09:30:00.000Z",
+                         *           "activatesAt": "2026-11-25T09:45:00.000Z",
+                         *           "rotatesAt": "2027-02-23T09:30:00.000Z"
+                         *         },
+                         *         {
+                         *           "kid": "q8GmVbT1d0aU",
+                         *           "purpose": "access",
+                         *           "algorithm": "ES256",
+                         *           "state": "active",
+                         *           "createdAt": "2026-09-01T08:00:00.000Z",
+                         *           "activatesAt": "2026-09-01T08:00:00.000Z",
+                         *           "verifiesUntil": "2026-11-26T09:45:00.000Z"
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        "application/json": {
+                            keys: {
+                                /** @description Its id in the JWKS. */
+                                kid: string;
+                                /**
+                                 * @description What it signs: access tokens, ID tokens, requestTokens of invitations, receipts of consents, checkpoints of the ledger.
+                                 * @enum {unknown}
+                                 */
+                                purpose: "access" | "identity" | "invitation" | "receipt" | "checkpoint";
+                                /** @enum {unknown} */
+                                algorithm: "ES256" | "RS256";
+                                /**
+                                 * @description published: in the JWKS, and signs from activatesAt on. active: signs. retired: signs no more, and verifies until verifiesUntil.
+                                 * @enum {unknown}
+                                 */
+                                state: "published" | "active" | "retired";
+                                /** Format: date-time */
+                                createdAt: string;
+                                /** Format: date-time */
+                                activatesAt: string;
+                                /**
+                                 * Format: date-time
+                                 * @description When it is not published any more; absent while no key follows it.
+                                 */
+                                verifiesUntil?: string;
+                                /**
+                                 * Format: date-time
+                                 * @description From when on the schedule makes the next key; absent for keys that are not rotated by schedule.
+                                 */
+                                rotatesAt?: string;
+                            }[];
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/keys/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make new keys for the tenant's access tokens and ID tokens
+         * @description They are published at once and sign 15 minutes later; the keys before verify as long as what they signed is used, so that no token and no session ends. A key that is published and does not sign yet is not replaced. Answers the keys as they are then.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "keys": [
+                         *         {
+                         *           "kid": "sPh2ZJbl0xW3",
+                         *           "purpose": "access",
+                         *           "algorithm": "ES256",
+                         *           "state": "published",
+                         *           "createdAt": "2026-11-25T09:30:00.000Z",
+                         *           "activatesAt": "2026-11-25T09:45:00.000Z",
+                         *           "rotatesAt": "2027-02-23T09:30:00.000Z"
+                         *         },
+                         *         {
+                         *           "kid": "q8GmVbT1d0aU",
+                         *           "purpose": "access",
+                         *           "algorithm": "ES256",
+                         *           "state": "active",
+                         *           "createdAt": "2026-09-01T08:00:00.000Z",
+                         *           "activatesAt": "2026-09-01T08:00:00.000Z",
+                         *           "verifiesUntil": "2026-11-26T09:45:00.000Z"
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        "application/json": {
+                            keys: {
+                                /** @description Its id in the JWKS. */
+                                kid: string;
+                                /**
+                                 * @description What it signs: access tokens, ID tokens, requestTokens of invitations, receipts of consents, checkpoints of the ledger.
+                                 * @enum {unknown}
+                                 */
+                                purpose: "access" | "identity" | "invitation" | "receipt" | "checkpoint";
+                                /** @enum {unknown} */
+                                algorithm: "ES256" | "RS256";
+                                /**
+                                 * @description published: in the JWKS, and signs from activatesAt on. active: signs. retired: signs no more, and verifies until verifiesUntil.
+                                 * @enum {unknown}
+                                 */
+                                state: "published" | "active" | "retired";
+                                /** Format: date-time */
+                                createdAt: string;
+                                /** Format: date-time */
+                                activatesAt: string;
+                                /**
+                                 * Format: date-time
+                                 * @description When it is not published any more; absent while no key follows it.
+                                 */
+                                verifiesUntil?: string;
+                                /**
+                                 * Format: date-time
+                                 * @description From when on the schedule makes the next key; absent for keys that are not rotated by schedule.
+                                 */
+                                rotatesAt?: string;
+                            }[];
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/{tenant}/oidc/jwks": {
         parameters: {
             query?: never;
@@ -1585,6 +1803,137 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/tenants/{tenant}/tokens/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Check whether an access token is accepted, step by step */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "token": "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.c2lnbmF0dXJl"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description An access token. It is neither stored nor logged. */
+                        token: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "accepted": false,
+                         *       "trustedIssuer": "login",
+                         *       "steps": [
+                         *         {
+                         *           "step": "format",
+                         *           "result": "passed",
+                         *           "found": {
+                         *             "characters": 612,
+                         *             "parts": 3
+                         *           }
+                         *         },
+                         *         {
+                         *           "step": "audience",
+                         *           "result": "failed",
+                         *           "found": {
+                         *             "aud": "https://other.example"
+                         *           },
+                         *           "detail": "The access token was refused: aud names no audience of this tenant.",
+                         *           "accepted": [
+                         *             "https://api.example"
+                         *           ]
+                         *         }
+                         *       ],
+                         *       "boundToKey": false
+                         *     }
+                         */
+                        "application/json": {
+                            /** @description Whether this server would accept a request with the token now. */
+                            accepted: boolean;
+                            /** @description The TrustedIssuer that the token is of; absent for the tenant's own issuer. */
+                            trustedIssuer?: string;
+                            steps: {
+                                /**
+                                 * @description What is checked, in this order. times: exp, nbf and iat. binding: a token that is bound to a key is bound by DPoP. revocation: of tokens of the tenant's own issuer. caller: whom the claims name.
+                                 * @enum {unknown}
+                                 */
+                                step: "format" | "type" | "issuer" | "algorithm" | "key" | "signature" | "times" | "subject" | "audience" | "binding" | "revocation" | "caller";
+                                /**
+                                 * @description skipped: a check before it failed, and this one says nothing without it.
+                                 * @enum {unknown}
+                                 */
+                                result: "passed" | "failed" | "skipped";
+                                /** @description Why it failed: the detail of the answer to a request with this token. */
+                                detail?: string;
+                                /** @description What of the token was compared, by name. */
+                                found: {
+                                    [key: string]: unknown;
+                                };
+                                /** @description What would pass: issuers, algorithms, kids of the keys, audiences. */
+                                accepted?: string[];
+                            }[];
+                            caller?: {
+                                /** @enum {string} */
+                                kind: "user";
+                                actor: {
+                                    type: string;
+                                    id: string;
+                                };
+                                /** @description A mail address that the issuer has verified. */
+                                email?: string;
+                            } | {
+                                /** @enum {string} */
+                                kind: "backend";
+                                clientId: string;
+                                scopes: string[];
+                            };
+                            /** @description Whether each request needs a proof of possession (DPoP). */
+                            boundToKey: boolean;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/tenants/{tenant}/clients": {
         parameters: {
             query?: never;
@@ -2217,6 +2566,11 @@ export interface paths {
                             id: string;
                             /** @description Signs requests: whsec_ and base64, as Standard Webhooks says. It is shown once and never again. */
                             signingSecret: string;
+                            /** @description What is odd and stored nevertheless: filters by types that the tenant does not have (yet). Absent: nothing is. */
+                            warnings?: {
+                                pointer: string;
+                                detail: string;
+                            }[];
                         };
                     };
                 };
@@ -2330,8 +2684,8 @@ export interface paths {
                                 expiresAt?: string;
                             }[];
                             delivery: {
-                                /** @description failing: the newest requests failed. disabled: nothing is sent until the subscription is changed. */
-                                state: "active" | "failing" | "disabled";
+                                /** @description failing: the newest requests failed. paused: nothing is sent until enabled is true. disabled: nothing is sent until the subscription is changed. */
+                                state: "active" | "failing" | "paused" | "disabled";
                                 /** @description Events that were not looked at or not delivered yet, of whatever type. */
                                 waiting: number;
                                 /** @description Number of the newest event that was looked at. */
@@ -2348,6 +2702,11 @@ export interface paths {
                                 /** @description gone: it answered 410. failing: for five days. */
                                 disabledReason?: string;
                             };
+                            /** @description What is odd and stored nevertheless: filters by types that the tenant does not have (yet). Absent: nothing is. */
+                            warnings?: {
+                                pointer: string;
+                                detail: string;
+                            }[];
                             revision: number;
                             createdAt: string;
                             updatedAt: string;
@@ -2459,7 +2818,13 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": Record<string, never>;
+                        "application/json": {
+                            /** @description What is odd and stored nevertheless: filters by types that the tenant does not have (yet). Absent: nothing is. */
+                            warnings?: {
+                                pointer: string;
+                                detail: string;
+                            }[];
+                        };
                     };
                 };
                 /** @description Default Response */
@@ -2473,6 +2838,11 @@ export interface paths {
                             id: string;
                             /** @description Signs requests: whsec_ and base64, as Standard Webhooks says. It is shown once and never again. */
                             signingSecret: string;
+                            /** @description What is odd and stored nevertheless: filters by types that the tenant does not have (yet). Absent: nothing is. */
+                            warnings?: {
+                                pointer: string;
+                                detail: string;
+                            }[];
                         };
                     };
                 };
@@ -2618,7 +2988,7 @@ export interface paths {
                     /** @description The cursor of the page, from the previous page. */
                     cursor?: string;
                     /** @description Default: all. */
-                    status?: "delivered" | "failed" | "waiting";
+                    status?: "delivered" | "failed" | "waiting" | "suspended";
                     /** @description Only events that were numbered then or later. */
                     since?: string;
                     /** @description Only events that were numbered before. */
@@ -2643,8 +3013,8 @@ export interface paths {
                             deliveries: {
                                 /** @description The number of the event. */
                                 id: string;
-                                /** @description waiting: it is sent again, or waits behind another event with its subject. failed: it is not sent again. */
-                                status: "delivered" | "failed" | "waiting";
+                                /** @description waiting: it is sent again, or waits behind another event with its subject. suspended: the subscription is paused or disabled, and the event is sent when it no longer is. failed: it is not sent again. */
+                                status: "delivered" | "failed" | "waiting" | "suspended";
                                 event?: {
                                     id: string;
                                     type: string;
@@ -2749,6 +3119,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/tenants/{tenant}/event-stream/subscriptions/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event to the endpoint, and tell what it answered
+         * @description The event has the type TEST and the number 0. It is sent whether the subscription is enabled or not.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @description Whether the endpoint answered with a status from 200 to 299. */
+                            ok: boolean;
+                            status?: number;
+                            durationMs: number;
+                            error?: string;
+                            answer?: string;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/tenants/{tenant}/event-stream/subscriptions/{id}/replay": {
         parameters: {
             query?: never;
@@ -2807,8 +3241,24 @@ export interface paths {
                     content: {
                         "application/json": {
                             replayId: string;
+                            /** @description running: also while the subscription is paused or disabled or its endpoint fails, when it waits. */
+                            state: "running" | "finished" | "cancelled";
+                            /** @description Number of the first event of the range. */
                             fromSequence: number;
+                            /** @description Number of the last event of the range. Less than fromSequence: there is none. */
                             toSequence: number;
+                            /** @description Number of the newest event that was looked at. */
+                            atSequence: number;
+                            /** @description Events that the endpoint has taken. */
+                            delivered: number;
+                            /** @description Events that were given up. */
+                            failed: number;
+                            eventTypes?: string[];
+                            failedOnly: boolean;
+                            /** Format: date-time */
+                            startedAt: string;
+                            /** Format: date-time */
+                            endedAt?: string;
                         };
                     };
                 };
@@ -2831,7 +3281,159 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/tenants/{tenant}/event-stream/subscriptions/{id}/test": {
+    "/tenants/{tenant}/event-stream/subscriptions/{id}/replays": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the replays of a subscription, newest first
+         * @description Those that ended are kept for 14 days.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Maximum number of items on the page. Default: 100. Link rel="next" points to the next page. */
+                    limit?: number;
+                    /** @description The cursor of the page, from the previous page. */
+                    cursor?: string;
+                };
+                header?: never;
+                path: {
+                    tenant: string;
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            replays: {
+                                replayId: string;
+                                /** @description running: also while the subscription is paused or disabled or its endpoint fails, when it waits. */
+                                state: "running" | "finished" | "cancelled";
+                                /** @description Number of the first event of the range. */
+                                fromSequence: number;
+                                /** @description Number of the last event of the range. Less than fromSequence: there is none. */
+                                toSequence: number;
+                                /** @description Number of the newest event that was looked at. */
+                                atSequence: number;
+                                /** @description Events that the endpoint has taken. */
+                                delivered: number;
+                                /** @description Events that were given up. */
+                                failed: number;
+                                eventTypes?: string[];
+                                failedOnly: boolean;
+                                /** Format: date-time */
+                                startedAt: string;
+                                /** Format: date-time */
+                                endedAt?: string;
+                            }[];
+                            cursor?: string;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/event-stream/subscriptions/{id}/replays/{replay}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read how far a replay is */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                    id: string;
+                    replay: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            replayId: string;
+                            /** @description running: also while the subscription is paused or disabled or its endpoint fails, when it waits. */
+                            state: "running" | "finished" | "cancelled";
+                            /** @description Number of the first event of the range. */
+                            fromSequence: number;
+                            /** @description Number of the last event of the range. Less than fromSequence: there is none. */
+                            toSequence: number;
+                            /** @description Number of the newest event that was looked at. */
+                            atSequence: number;
+                            /** @description Events that the endpoint has taken. */
+                            delivered: number;
+                            /** @description Events that were given up. */
+                            failed: number;
+                            eventTypes?: string[];
+                            failedOnly: boolean;
+                            /** Format: date-time */
+                            startedAt: string;
+                            /** Format: date-time */
+                            endedAt?: string;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/event-stream/subscriptions/{id}/replays/{replay}/cancel": {
         parameters: {
             query?: never;
             header?: never;
@@ -2841,8 +3443,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a test event to the endpoint, and tell what it answered
-         * @description The event has the type TEST and the number 0. It is sent whether the subscription is enabled or not.
+         * End a replay
+         * @description Requests that are on their way are not called back. A replay that has ended stays as it is.
          */
         post: {
             parameters: {
@@ -2851,6 +3453,7 @@ export interface paths {
                 path: {
                     tenant: string;
                     id: string;
+                    replay: string;
                 };
                 cookie?: never;
             };
@@ -2867,12 +3470,25 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @description Whether the endpoint answered with a status from 200 to 299. */
-                            ok: boolean;
-                            status?: number;
-                            durationMs: number;
-                            error?: string;
-                            answer?: string;
+                            replayId: string;
+                            /** @description running: also while the subscription is paused or disabled or its endpoint fails, when it waits. */
+                            state: "running" | "finished" | "cancelled";
+                            /** @description Number of the first event of the range. */
+                            fromSequence: number;
+                            /** @description Number of the last event of the range. Less than fromSequence: there is none. */
+                            toSequence: number;
+                            /** @description Number of the newest event that was looked at. */
+                            atSequence: number;
+                            /** @description Events that the endpoint has taken. */
+                            delivered: number;
+                            /** @description Events that were given up. */
+                            failed: number;
+                            eventTypes?: string[];
+                            failedOnly: boolean;
+                            /** Format: date-time */
+                            startedAt: string;
+                            /** Format: date-time */
+                            endedAt?: string;
                         };
                     };
                 };
@@ -3333,7 +3949,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send a mail of a template with sample values */
+        /**
+         * Send a mail of a template with sample values
+         * @description Variables of a built-in mail that are not given have samples. A template of the tenant's own names needs each variable that it uses.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3352,6 +3971,10 @@ export interface paths {
                             type: string;
                             /** @description Where the test goes. */
                             value: string;
+                        };
+                        /** @description Values of the variables of the template. */
+                        variables?: {
+                            [key: string]: unknown;
                         };
                     };
                 };
@@ -5569,6 +6192,12 @@ export interface paths {
                             };
                             /** @description The Rego that is evaluated: the source itself, or the graph converted to Rego. */
                             effectiveRego: string;
+                            /** @description Of a drawn policy: which lines of effectiveRego were made from which node, in the order of the lines. Absent where an earlier version of Accord converted it. */
+                            nodeLines?: {
+                                node: string;
+                                start: number;
+                                end: number;
+                            }[];
                             /** @description The policy's revision number. */
                             revision: number;
                             /** Format: date-time */
@@ -9488,6 +10117,20 @@ export interface paths {
                                 };
                                 /** @enum {unknown} */
                                 status: "given" | "valid" | "grace" | "expired" | "required";
+                                /**
+                                 * Format: date-time
+                                 * @description The last instant at which a consent to its version can count, where the version has an end of life.
+                                 */
+                                endsAt?: string;
+                                /** @description The text of the document, where it has one. */
+                                content?: {
+                                    title: string;
+                                    mediaType: string;
+                                    /** @description sha256: and 64 hexadecimal digits, of what url serves. Of a text elsewhere: what its author stated. */
+                                    digest?: string;
+                                    /** @description Where the text is, for everybody; receipts name the same address. */
+                                    url: string;
+                                };
                             }[];
                             cursor?: string;
                         };
@@ -10878,6 +11521,14 @@ export interface paths {
                                     notCovered: string[];
                                 };
                             };
+                            /** @description The Rego that the drawing, stored or a draft, becomes. Only of a drawn policy. */
+                            effectiveRego?: string;
+                            /** @description Of a drawn policy: which lines of effectiveRego were made from which node, in the order of the lines. Absent where an earlier version of Accord converted it. */
+                            nodeLines?: {
+                                node: string;
+                                start: number;
+                                end: number;
+                            }[];
                         };
                     };
                 };
@@ -11351,6 +12002,8 @@ export interface paths {
                     toType?: string;
                     toId?: string;
                     received?: "true" | "false";
+                    /** @description true: each invitation of a user has actions, what the user may do with it now. */
+                    actions?: "true" | "false";
                     /** @description Maximum number of items on the page. Default: 100. Link rel="next" points to the next page. */
                     limit?: number;
                     /** @description The cursor of the page, from the previous page. */
@@ -11414,6 +12067,10 @@ export interface paths {
                                 uses: number;
                                 /** @description Only for back ends, or if the policy returned the obligation return-token. */
                                 requestToken?: string;
+                                /** @description The invitor's shown name, as in the preview. Only with received=true and actions=true. */
+                                invitorName?: string;
+                                /** @description What the user may do with it now. Only in a list that was requested with actions=true. */
+                                actions?: ("resend" | "revoke" | "accept" | "decline")[];
                                 /** @description A note for people about a part of the request that has no effect yet, such as a delivery that is only recorded. */
                                 note?: string;
                             }[];
@@ -11553,6 +12210,10 @@ export interface paths {
                             uses: number;
                             /** @description Only for back ends, or if the policy returned the obligation return-token. */
                             requestToken?: string;
+                            /** @description The invitor's shown name, as in the preview. Only with received=true and actions=true. */
+                            invitorName?: string;
+                            /** @description What the user may do with it now. Only in a list that was requested with actions=true. */
+                            actions?: ("resend" | "revoke" | "accept" | "decline")[];
                             /** @description A note for people about a part of the request that has no effect yet, such as a delivery that is only recorded. */
                             note?: string;
                         };
@@ -11649,6 +12310,10 @@ export interface paths {
                             uses: number;
                             /** @description Only for back ends, or if the policy returned the obligation return-token. */
                             requestToken?: string;
+                            /** @description The invitor's shown name, as in the preview. Only with received=true and actions=true. */
+                            invitorName?: string;
+                            /** @description What the user may do with it now. Only in a list that was requested with actions=true. */
+                            actions?: ("resend" | "revoke" | "accept" | "decline")[];
                             /** @description A note for people about a part of the request that has no effect yet, such as a delivery that is only recorded. */
                             note?: string;
                             deliveries: {
@@ -11800,6 +12465,10 @@ export interface paths {
                             uses: number;
                             /** @description Only for back ends, or if the policy returned the obligation return-token. */
                             requestToken?: string;
+                            /** @description The invitor's shown name, as in the preview. Only with received=true and actions=true. */
+                            invitorName?: string;
+                            /** @description What the user may do with it now. Only in a list that was requested with actions=true. */
+                            actions?: ("resend" | "revoke" | "accept" | "decline")[];
                             /** @description A note for people about a part of the request that has no effect yet, such as a delivery that is only recorded. */
                             note?: string;
                         };
@@ -11904,6 +12573,10 @@ export interface paths {
                                 uses: number;
                                 /** @description Only for back ends, or if the policy returned the obligation return-token. */
                                 requestToken?: string;
+                                /** @description The invitor's shown name, as in the preview. Only with received=true and actions=true. */
+                                invitorName?: string;
+                                /** @description What the user may do with it now. Only in a list that was requested with actions=true. */
+                                actions?: ("resend" | "revoke" | "accept" | "decline")[];
                                 /** @description A note for people about a part of the request that has no effect yet, such as a delivery that is only recorded. */
                                 note?: string;
                             }[];
@@ -12001,6 +12674,10 @@ export interface paths {
                             uses: number;
                             /** @description Only for back ends, or if the policy returned the obligation return-token. */
                             requestToken?: string;
+                            /** @description The invitor's shown name, as in the preview. Only with received=true and actions=true. */
+                            invitorName?: string;
+                            /** @description What the user may do with it now. Only in a list that was requested with actions=true. */
+                            actions?: ("resend" | "revoke" | "accept" | "decline")[];
                             /** @description A note for people about a part of the request that has no effect yet, such as a delivery that is only recorded. */
                             note?: string;
                             deliveries: {
@@ -12154,6 +12831,10 @@ export interface paths {
                             uses: number;
                             /** @description Only for back ends, or if the policy returned the obligation return-token. */
                             requestToken?: string;
+                            /** @description The invitor's shown name, as in the preview. Only with received=true and actions=true. */
+                            invitorName?: string;
+                            /** @description What the user may do with it now. Only in a list that was requested with actions=true. */
+                            actions?: ("resend" | "revoke" | "accept" | "decline")[];
                             /** @description A note for people about a part of the request that has no effect yet, such as a delivery that is only recorded. */
                             note?: string;
                         };
@@ -12394,6 +13075,407 @@ export interface paths {
                                 /** @description The invitor's attribute displayName or name, or else the display name of its account. */
                                 displayName: string;
                             };
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{tenant}/sharing/shares": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what a user shares and has
+         * @description Only for users. given: what others accepted of the user and still have. received: what the user accepted of others and still has. own: its other relationships, if the policy type:relationships:list allows it to read them. canEnd says whether the policy From:relationship:To:delete allows the user to end it.
+         */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            given: {
+                                /** @description Names it for this user only. */
+                                id: string;
+                                /** @description What is shared. */
+                                what: {
+                                    /** @description An identifier of at most 1024 bytes. */
+                                    id: string;
+                                    /** @description The type of the actor or resource. */
+                                    type: string;
+                                };
+                                relationshipType: string;
+                                /** @description Masked, where the invitation went. */
+                                contact?: string;
+                                /** @description Of received. Absent when the tenant has stored no name of the invitor. */
+                                invitor?: {
+                                    displayName: string;
+                                };
+                                /**
+                                 * Format: date-time
+                                 * @description When it was accepted.
+                                 */
+                                since?: string;
+                                /**
+                                 * Format: date-time
+                                 * @description When the relationship expires.
+                                 */
+                                expiresAt?: string;
+                                canEnd: boolean;
+                            }[];
+                            received: {
+                                /** @description Names it for this user only. */
+                                id: string;
+                                /** @description What is shared. */
+                                what: {
+                                    /** @description An identifier of at most 1024 bytes. */
+                                    id: string;
+                                    /** @description The type of the actor or resource. */
+                                    type: string;
+                                };
+                                relationshipType: string;
+                                /** @description Masked, where the invitation went. */
+                                contact?: string;
+                                /** @description Of received. Absent when the tenant has stored no name of the invitor. */
+                                invitor?: {
+                                    displayName: string;
+                                };
+                                /**
+                                 * Format: date-time
+                                 * @description When it was accepted.
+                                 */
+                                since?: string;
+                                /**
+                                 * Format: date-time
+                                 * @description When the relationship expires.
+                                 */
+                                expiresAt?: string;
+                                canEnd: boolean;
+                            }[];
+                            own?: {
+                                /** @description Names it for this user only. */
+                                id: string;
+                                /** @description What is shared. */
+                                what: {
+                                    /** @description An identifier of at most 1024 bytes. */
+                                    id: string;
+                                    /** @description The type of the actor or resource. */
+                                    type: string;
+                                };
+                                relationshipType: string;
+                                /** @description Masked, where the invitation went. */
+                                contact?: string;
+                                /** @description Of received. Absent when the tenant has stored no name of the invitor. */
+                                invitor?: {
+                                    displayName: string;
+                                };
+                                /**
+                                 * Format: date-time
+                                 * @description When it was accepted.
+                                 */
+                                since?: string;
+                                /**
+                                 * Format: date-time
+                                 * @description When the relationship expires.
+                                 */
+                                expiresAt?: string;
+                                canEnd: boolean;
+                            }[];
+                            /** @description Whether there are more than are listed: at most 100 of each are looked at. */
+                            more: boolean;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{tenant}/sharing/shares/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End what a user shares or has
+         * @description Only for users; the id is that of the list, which names it for this user only. They are authorized by the policy From:relationship:To:delete.
+         */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{tenant}/sharing/offers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what a user may share by invitation
+         * @description Only for users: the relationships to itself and to what it has that the policies From:relationship:To:invitation:create allow it to offer to other users. What it has is looked at if the policy type:relationships:list allows it to read that.
+         */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            offers: {
+                                relationshipType: string;
+                                /** @description An actor or a resource. */
+                                to: {
+                                    /** @description An identifier of at most 1024 bytes. */
+                                    id: string;
+                                    /** @description The type of the actor or resource. */
+                                    type: string;
+                                };
+                                /** @description The type of the acceptor, for the invitation's invitee.type. */
+                                acceptorType: string;
+                                /** @enum {unknown} */
+                                direction: "acceptor_to_target" | "target_to_acceptor";
+                                /** @description How long an invitation can be accepted: an ISO 8601 duration. */
+                                ttl: string;
+                            }[];
+                            /** @description Whether there are more than are listed: at most 100 of each are looked at. */
+                            more: boolean;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{tenant}/sharing/invitations/{id}/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accept an invitation to the address of the user
+         * @description Only for users whose access token has the invited address as a verified one, as in the list with received=true; no requestToken is needed. The policies are those of an acceptance by token.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    /** @description Visible ASCII characters that the client chooses, such as a UUID. A request that is repeated with the same key within 24 hours is not processed again: it gets the response of the first one, with Idempotency-Replayed: true. Using the key for another request gives 422. */
+                    "idempotency-key"?: string;
+                };
+                path: {
+                    tenant: string;
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            invitationId: string;
+                            /** @enum {string} */
+                            status: "accepted";
+                            relationship: {
+                                /** @description An actor or a resource. */
+                                from: {
+                                    /** @description An identifier of at most 1024 bytes. */
+                                    id: string;
+                                    /** @description The type of the actor or resource. */
+                                    type: string;
+                                };
+                                relationshipType: string;
+                                /** @description An actor or a resource. */
+                                to: {
+                                    /** @description An identifier of at most 1024 bytes. */
+                                    id: string;
+                                    /** @description The type of the actor or resource. */
+                                    type: string;
+                                };
+                            };
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{tenant}/sharing/invitations/{id}/decline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decline an invitation to the address of the user
+         * @description Only for users whose access token has the invited address as a verified one, as in the list with received=true; no requestToken is needed.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    /** @description Visible ASCII characters that the client chooses, such as a UUID. A request that is repeated with the same key within 24 hours is not processed again: it gets the response of the first one, with Idempotency-Replayed: true. Using the key for another request gives 422. */
+                    "idempotency-key"?: string;
+                };
+                path: {
+                    tenant: string;
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            invitationId: string;
+                            /** @enum {string} */
+                            status: "declined";
                         };
                     };
                 };
@@ -13338,6 +14420,152 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/tenants/{tenant}/branding": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read how the tenant's pages look */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "displayName": "Cars of Ghent",
+                         *       "logo": "https://cars.example/logo.svg",
+                         *       "colours": {
+                         *         "primary": "#0b5cad"
+                         *       },
+                         *       "languages": [
+                         *         "nl",
+                         *         "en"
+                         *       ],
+                         *       "revision": 41,
+                         *       "managedBy": "api"
+                         *     }
+                         */
+                        "application/json": {
+                            /** @description Display name of the tenant. */
+                            displayName: string;
+                            /** @description URL of the logo, https. */
+                            logo?: string;
+                            /** @description Colours. Text on them is black or white, whichever has more contrast. */
+                            colours?: {
+                                /** @description Colour of buttons and links, such as #0b5fff. */
+                                primary: string;
+                                /** @description Colour behind the page. Defaults to that of the light or dark style. */
+                                background?: string;
+                            };
+                            /** @description Languages of the pages, the preferred one first. Defaults to en, nl and fr. */
+                            languages?: ("en" | "nl" | "fr")[];
+                            revision: number;
+                            managedBy: string;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        /** Set how the tenant's pages look */
+        put: {
+            parameters: {
+                query?: never;
+                header?: {
+                    "if-match"?: string;
+                };
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "displayName": "Cars of Ghent",
+                     *       "logo": "https://cars.example/logo.svg",
+                     *       "colours": {
+                     *         "primary": "#0b5cad"
+                     *       },
+                     *       "languages": [
+                     *         "nl",
+                     *         "en"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Display name of the tenant. */
+                        displayName: string;
+                        /** @description URL of the logo, https. */
+                        logo?: string;
+                        /** @description Colours. Text on them is black or white, whichever has more contrast. */
+                        colours?: {
+                            /** @description Colour of buttons and links, such as #0b5fff. */
+                            primary: string;
+                            /** @description Colour behind the page. Defaults to that of the light or dark style. */
+                            background?: string;
+                        };
+                        /** @description Languages of the pages, the preferred one first. Defaults to en, nl and fr. */
+                        languages?: ("en" | "nl" | "fr")[];
+                    };
+                };
+            };
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": Record<string, never>;
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/{tenant}/actors/{type}/{id}/erase": {
         parameters: {
             query?: never;
@@ -13622,6 +14850,100 @@ export interface paths {
                 };
             };
         };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The limits of the tenant, and how much is used */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        /**
+                         * @example {
+                         *       "maxPolicies": {
+                         *         "limit": 200,
+                         *         "used": 14
+                         *       },
+                         *       "maxRelationships": {
+                         *         "used": 120388
+                         *       },
+                         *       "maxRequestsPerSecond": {
+                         *         "limit": 500
+                         *       },
+                         *       "callerRequestsPerSecond": {
+                         *         "limit": 5000
+                         *       },
+                         *       "managedBy": "kubernetes carshare"
+                         *     }
+                         */
+                        "application/json": {
+                            /** @description A policy more is refused. */
+                            maxPolicies: {
+                                /** @description Absent: none. */
+                                limit?: number;
+                                /** @description Policies that there are. */
+                                used: number;
+                            };
+                            /** @description A relationship more is refused. */
+                            maxRelationships: {
+                                /** @description Absent: none. */
+                                limit?: number;
+                                /** @description Relationships that there are, expired ones too. */
+                                used: number;
+                            };
+                            /** @description Of all callers of the tenant together, to each server. */
+                            maxRequestsPerSecond: {
+                                /** @description Absent: none. */
+                                limit?: number;
+                            };
+                            /** @description Of one caller to one server: of the installation, and alike for all tenants. */
+                            callerRequestsPerSecond: {
+                                /** @description Absent: none. */
+                                limit?: number;
+                            };
+                            /** @description Who owns the Tenant, whose limits they are. */
+                            managedBy: string;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;

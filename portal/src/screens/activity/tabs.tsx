@@ -1,10 +1,8 @@
-/** The logs of what happened: their head, and the way from one to the other. */
-import { Link as RouterLink } from '@tanstack/react-router';
+/** The logs of what happened, and who sees which. */
 import type { ReactNode } from 'react';
-import { tenantPath } from '../../core/address.ts';
 import { type Role, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
-import { PageHeader } from '../../ui/index.ts';
+import { TabbedPage } from '../../ui/index.ts';
 import { texts } from './texts.ts';
 
 export type Place = 'decisions' | 'events' | 'subscriptions' | 'mail' | 'templates' | 'query';
@@ -22,25 +20,11 @@ export const maySee = (role: Role, place: Place) => places[role].includes(place)
 
 type Props = { place: Place; title?: string; about: string; actions?: ReactNode; children: ReactNode };
 
-export function ActivityPage({ place, title, about, actions, children }: Props) {
+export function ActivityPage({ place, title, ...rest }: Props) {
   const t = useTexts(texts);
   const { tenant } = useTenant();
+  const tabs = places[tenant.role].map((one) => ({ to: pathOf(one), label: t[one], isFirst: one === 'decisions' }));
   return (
-    <>
-      <PageHeader title={title ?? (place === 'decisions' ? t.title : t[place])} about={about} actions={actions} />
-      <nav className="tabs" aria-label={t.title}>
-        {places[tenant.role].map((one) => (
-          <RouterLink
-            key={one}
-            to={tenantPath(tenant.code, pathOf(one)) as never}
-            activeOptions={{ exact: one === 'decisions' }}
-            activeProps={{ className: 'active' }}
-          >
-            {t[one]}
-          </RouterLink>
-        ))}
-      </nav>
-      <div className="stack">{children}</div>
-    </>
+    <TabbedPage title={title ?? (place === 'decisions' ? t.title : t[place])} label={t.title} tabs={tabs} {...rest} />
   );
 }

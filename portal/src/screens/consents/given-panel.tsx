@@ -5,7 +5,7 @@ import { segment } from '../../core/api.ts';
 import { queryClient } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
-import { Confirm, CopyId, Link, ProblemAlert, RelativeTime, SidePanel, toast } from '../../ui/index.ts';
+import { Confirm, CopyId, Facts, Link, ProblemAlert, RelativeTime, SidePanel, toast } from '../../ui/index.ts';
 import { CodeBlock } from '../../ui/show-as.tsx';
 import { texts } from './texts.ts';
 
@@ -43,24 +43,26 @@ export function GivenPanel({ consent, onClose }: { consent: Consent; onClose: ()
   return (
     <SidePanel label={t.consent} title={`${name} ${version}`} onClose={onClose}>
       <div className="stack">
-        <dl className="facts">
-          <dt>{t.user}</dt>
-          <dd>
-            <CopyId id={consent.userId} max={60} />
-          </dd>
-          <dt>{t.document}</dt>
-          <dd>{`${document.version}, ${document.language}`}</dd>
-          <dt>{t.agreedAt}</dt>
-          <dd>
-            <RelativeTime at={consent.givenAt} /> <span className="dim">{consent.givenAt}</span>
-          </dd>
-          {consent.contentDigest !== undefined && (
-            <>
-              <dt>{t.digest}</dt>
-              <dd className="mono">{consent.contentDigest}</dd>
-            </>
-          )}
-        </dl>
+        <Facts
+          facts={[
+            [t.user, <CopyId key="user" id={consent.userId} max={60} />],
+            [t.document, `${document.version}, ${document.language}`],
+            [
+              t.agreedAt,
+              <span key="at">
+                <RelativeTime at={consent.givenAt} /> <span className="dim">{consent.givenAt}</span>
+              </span>,
+            ],
+            [
+              t.digest,
+              consent.contentDigest && (
+                <span key="digest" className="mono">
+                  {consent.contentDigest}
+                </span>
+              ),
+            ],
+          ]}
+        />
         {consent.proof !== undefined && <CodeBlock code={JSON.stringify(consent.proof, undefined, 2)} />}
         {error !== undefined && <ProblemAlert error={error} />}
         {tenant.role !== 'support' && (

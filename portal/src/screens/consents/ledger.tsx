@@ -11,6 +11,7 @@ import {
   curl,
   DataTable,
   Empty,
+  Facts,
   Filters,
   Icon,
   Menu,
@@ -153,16 +154,7 @@ function Details({ entry, onClose }: { entry: Entry; onClose: () => void }) {
   ];
   return (
     <SidePanel label={t.entry} title={t.types[entry.type]} onClose={onClose}>
-      <dl className="facts">
-        {facts
-          .filter(([, value]) => value !== undefined && value !== '')
-          .map(([name, value]) => (
-            <div key={name} style={{ display: 'contents' }}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-      </dl>
+      <Facts facts={facts} />
     </SidePanel>
   );
 }

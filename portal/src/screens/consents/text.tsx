@@ -4,7 +4,7 @@ import { segment } from '../../core/api.ts';
 import { base } from '../../core/page.ts';
 import { useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
-import { Icon, ProblemAlert, RelativeTime, SidePanel, State } from '../../ui/index.ts';
+import { Facts, Icon, ProblemAlert, RelativeTime, SidePanel, State } from '../../ui/index.ts';
 import { type DocumentConfig, pathOfDocument } from './shapes.ts';
 import { texts } from './texts.ts';
 
@@ -44,14 +44,17 @@ export function DocumentText({ name, now, document: { version, language, documen
       {found.error && <ProblemAlert error={found.error} />}
       {config && (
         <div className="stack">
-          <dl className="facts">
-            <dt>{t.document}</dt>
-            <dd>{`${document}, ${language}`}</dd>
-            <dt>{t.effectiveDate}</dt>
-            <dd>
-              <RelativeTime at={config.effectiveDate} /> <span className="dim">{config.effectiveDate}</span>
-            </dd>
-          </dl>
+          <Facts
+            facts={[
+              [t.document, `${document}, ${language}`],
+              [
+                t.effectiveDate,
+                <span key="at">
+                  <RelativeTime at={config.effectiveDate} /> <span className="dim">{config.effectiveDate}</span>
+                </span>,
+              ],
+            ]}
+          />
           {content === undefined && <p className="dim">{t.noText}</p>}
           {content && <h3>{content.title}</h3>}
           {content?.body !== undefined && (

@@ -11,6 +11,7 @@ import {
   CopyId,
   curl,
   DataTable,
+  Facts,
   Filters,
   Icon,
   ProblemAlert,
@@ -114,30 +115,15 @@ function Details({ entry, onClose }: { entry: Entry; onClose: () => void }) {
   const t = useTexts(texts);
   return (
     <SidePanel label={t.detail} title={`${entry.action} ${entry.kind}`} onClose={onClose}>
-      <dl className="facts">
-        <dt>{t.objectName}</dt>
-        <dd>
-          <CopyId id={entry.name} max={60} />
-        </dd>
-        <dt>{t.actor}</dt>
-        <dd>{entry.actor}</dd>
-        <dt>{t.when}</dt>
-        <dd>{entry.time}</dd>
-        {entry.revision !== undefined && (
-          <>
-            <dt>{t.revision}</dt>
-            <dd>{entry.revision}</dd>
-          </>
-        )}
-        {entry.requestId !== undefined && (
-          <>
-            <dt>{t.request}</dt>
-            <dd>
-              <CopyId id={entry.requestId} max={40} />
-            </dd>
-          </>
-        )}
-      </dl>
+      <Facts
+        facts={[
+          [t.objectName, <CopyId key="name" id={entry.name} max={60} />],
+          [t.actor, entry.actor],
+          [t.when, entry.time],
+          [t.revision, entry.revision],
+          [t.request, entry.requestId && <CopyId key="request" id={entry.requestId} max={40} />],
+        ]}
+      />
       {entry.detail !== undefined && <CodeBlock code={JSON.stringify(entry.detail, undefined, 2)} />}
     </SidePanel>
   );

@@ -11,6 +11,7 @@ import {
   Confirm,
   CopyId,
   curl,
+  Facts,
   ManagedBy,
   Notice,
   ProblemAlert,
@@ -125,16 +126,7 @@ function Shown({ client, etag }: { client: Client; etag: string | undefined }) {
   return (
     <>
       {isManaged && <ManagedBy owner={client.managedBy} />}
-      <dl className="facts card">
-        {facts
-          .filter(([, value]) => value !== '')
-          .map(([name, value]) => (
-            <div key={name} style={{ display: 'contents' }}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-      </dl>
+      <Facts facts={facts} isCard />
       {client.tokenEndpointAuthMethod.startsWith('client_secret') && (
         <Secrets
           client={client}

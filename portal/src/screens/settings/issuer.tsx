@@ -7,7 +7,8 @@ import { segment } from '../../core/api.ts';
 import { queryClient } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
-import { Confirm, CopyId, curl, ManagedBy, ProblemAlert, RelativeTime, ShowAs, toast } from '../../ui/index.ts';
+import { Confirm, CopyId, curl, Facts, ManagedBy, ProblemAlert, RelativeTime, ShowAs, toast } from '../../ui/index.ts';
+import { TokenCheck } from './check/token-check.tsx';
 import { SettingsPage } from './tabs.tsx';
 import { texts } from './texts.ts';
 
@@ -42,7 +43,7 @@ export default function IssuerPage() {
       ? []
       : [
           [t.issuer, <CopyId key="issuer" id={issuer.issuer} max={80} />],
-          [t.keys, issuer.jwksUri ?? t.discovered],
+          [t.jwks, issuer.jwksUri ?? t.discovered],
           [t.audiences, issuer.audiences?.join(', ')],
           [t.algorithms, issuer.algorithms.join(', ')],
           [t.actorIdPrefix, issuer.actorIdPrefix],
@@ -54,18 +55,8 @@ export default function IssuerPage() {
     <SettingsPage place="issuers" title={name} about={t.issuersAbout} actions={<ShowAs curl={curl(api.path(path))} />}>
       {found.error && <ProblemAlert error={found.error} onRetry={() => void found.refetch()} />}
       {isManaged && <ManagedBy owner={issuer.managedBy} />}
-      {issuer && (
-        <dl className="facts card">
-          {facts
-            .filter(([, value]) => value !== undefined)
-            .map(([fact, value]) => (
-              <div key={fact} style={{ display: 'contents' }}>
-                <dt>{fact}</dt>
-                <dd>{value}</dd>
-              </div>
-            ))}
-        </dl>
-      )}
+      {issuer && <Facts facts={facts} isCard />}
+      {issuer && mayDo(tenant.role, 'edit') && <TokenCheck issuer={name} />}
       {issuer && !isManaged && mayDo(tenant.role, 'admin') && (
         <div>
           <Button variant="default" onClick={() => setDeleting(true)}>

@@ -1,43 +1,28 @@
-/** The pages of the settings: their head, and the way from one to the other. */
-import { Link as RouterLink } from '@tanstack/react-router';
+/** The pages of the settings, and who sees which. */
 import type { ReactNode } from 'react';
-import { tenantPath } from '../../core/address.ts';
 import { type Role, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
-import { PageHeader } from '../../ui/index.ts';
+import { TabbedPage } from '../../ui/index.ts';
 import { texts } from './texts.ts';
 
-export type Place = 'members' | 'clients' | 'issuers' | 'token' | 'audit';
+export type Place = 'members' | 'clients' | 'issuers' | 'keys' | 'pages' | 'limits' | 'manifests' | 'token' | 'audit';
+
+const ofTenant: readonly Place[] = ['clients', 'issuers', 'keys', 'pages', 'limits', 'manifests'];
 
 /** What a role may read; the server refuses the rest. */
 const places: Record<Role, readonly Place[]> = {
-  'security-admin': ['members', 'clients', 'issuers', 'token', 'audit'],
-  'config-editor': ['clients', 'issuers', 'token'],
-  'config-viewer': ['clients', 'issuers', 'token'],
-  support: ['clients', 'issuers', 'token', 'audit'],
+  'security-admin': ['members', ...ofTenant, 'token', 'audit'],
+  'config-editor': [...ofTenant, 'token'],
+  'config-viewer': [...ofTenant, 'token'],
+  support: [...ofTenant, 'token', 'audit'],
 };
 
 type Props = { place: Place; title?: string; about: string; actions?: ReactNode; children: ReactNode };
 
 /** @param title of an object of the place; absent: the place itself */
-export function SettingsPage({ place, title, about, actions, children }: Props) {
+export function SettingsPage({ place, title, ...rest }: Props) {
   const t = useTexts(texts);
   const { tenant } = useTenant();
-  return (
-    <>
-      <PageHeader title={title ?? t[place]} about={about} actions={actions} />
-      <nav className="tabs" aria-label={t.title}>
-        {places[tenant.role].map((one) => (
-          <RouterLink
-            key={one}
-            to={tenantPath(tenant.code, `/settings/${one}`) as never}
-            activeProps={{ className: 'active' }}
-          >
-            {t[one]}
-          </RouterLink>
-        ))}
-      </nav>
-      <div className="stack">{children}</div>
-    </>
-  );
+  const tabs = places[tenant.role].map((one) => ({ to: `/settings/${one}`, label: t[one] }));
+  return <TabbedPage title={title ?? t[place]} label={t.title} tabs={tabs} {...rest} />;
 }

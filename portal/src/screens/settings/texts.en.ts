@@ -6,6 +6,10 @@ export const en = {
   members: 'Members',
   clients: 'Clients',
   issuers: 'Trusted issuers',
+  keys: 'Keys',
+  pages: 'Log-in pages',
+  limits: 'Limits',
+  manifests: 'Manifests',
   token: 'Access token',
   audit: 'Audit log',
 
@@ -102,7 +106,7 @@ export const en = {
   notTrusted: (name: string) => `Tokens of ${name} are refused now.`,
   algorithms: 'Algorithms',
   audiences: 'Audiences',
-  keys: 'Keys (JWKS)',
+  jwks: 'Keys (JWKS)',
   discovered: 'by discovery',
 
   tokenAbout: 'A token lets your scripts call the Config API with your role.',

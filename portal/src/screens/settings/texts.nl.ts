@@ -7,6 +7,10 @@ export const nl = {
   members: 'Leden',
   clients: 'Clients',
   issuers: 'Vertrouwde issuers',
+  keys: 'Sleutels',
+  pages: 'Log-inpagina’s',
+  limits: 'Limieten',
+  manifests: 'Manifesten',
   token: 'Toegangstoken',
   audit: 'Auditlog',
 
@@ -107,7 +111,7 @@ export const nl = {
   notTrusted: (name) => `Tokens van ${name} worden nu geweigerd.`,
   algorithms: 'Algoritmen',
   audiences: 'Audiences',
-  keys: 'Sleutels (JWKS)',
+  jwks: 'Sleutels (JWKS)',
   discovered: 'via discovery',
 
   tokenAbout: 'Met een token roepen uw scripts de Config API aan met uw rol.',

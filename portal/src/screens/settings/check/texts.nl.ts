@@ -1,0 +1,48 @@
+import type { CheckTexts } from './texts.en.ts';
+
+export const nl = {
+  title: 'Werkt dit token?',
+  about:
+    'Plak een toegangstoken. De server beoordeelt het zoals het token van een verzoek, en zegt wat elke controle vond. Het token wordt niet opgeslagen en niet gelogd.',
+  token: 'Toegangstoken',
+  check: 'Het token controleren',
+  forget: 'Vergeten',
+  accepted: 'Een verzoek met dit token wordt nu aanvaard.',
+  refused: 'Een verzoek met dit token wordt geweigerd.',
+  bound:
+    'Het token is aan een sleutel gebonden: bij elk verzoek is ook een bewijs nodig dat de afzender de sleutel heeft (DPoP).',
+  ofAnother: (name) => `Het token is van de vertrouwde issuer ${name}, en is volgens diens instellingen beoordeeld.`,
+  ofOwn: 'Het token is van de eigen issuer van de tenant, en is volgens diens instellingen beoordeeld.',
+  caller: 'Spreekt voor',
+  user: (type, id) => `de gebruiker ${id} (${type})`,
+  backend: (id) => `de back end ${id}`,
+  email: 'Geverifieerd adres',
+  scopes: 'Scopes',
+  noScopes: 'geen: de back end mag niets aanroepen',
+  results: { passed: 'geslaagd', failed: 'mislukt', skipped: 'niet gecontroleerd' },
+  steps: {
+    format: 'Het heeft de vorm van een ondertekend token',
+    type: 'Het type is dat van een toegangstoken',
+    issuer: 'De issuer wordt vertrouwd',
+    algorithm: 'Het algoritme wordt aanvaard',
+    key: 'De issuer publiceert de sleutel',
+    signature: 'De handtekening is van die sleutel',
+    times: 'Het is nu geldig',
+    subject: 'Het heeft een subject',
+    audience: 'Het is voor deze tenant',
+    binding: 'Als het aan een sleutel gebonden is, dan met DPoP',
+    revocation: 'Het is niet ingetrokken',
+    caller: 'De claims noemen een aanroeper',
+  },
+  inToken: 'In het token',
+  wouldPass: 'Aanvaard',
+  nothing: 'niets',
+  now: 'Tijd van de server',
+  failure: 'Laatste poging om de sleutels te lezen',
+  noKid: 'een sleutel zonder kid',
+  characters: 'Tekens',
+  parts: 'Delen',
+  opaque:
+    'Het is één woord zonder punten: een ondoorzichtig token, dat alleen zijn issuer kan lezen. Vraag de issuer om een JWT, vaak door een audience te vragen.',
+  encrypted: 'Het heeft vijf delen: een versleuteld token (JWE). Laat de issuer het alleen ondertekenen.',
+} satisfies CheckTexts;

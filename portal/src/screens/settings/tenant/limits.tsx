@@ -1,0 +1,60 @@
+/** What bounds the tenant, and how much of it is used. */
+import { useQuery } from '@tanstack/react-query';
+import { useTenant } from '../../../core/session.ts';
+import { useLanguage, useTexts } from '../../../core/texts.ts';
+import { curl, DataTable, ManagedBy, ProblemAlert, ShowAs, State } from '../../../ui/index.ts';
+import { SettingsPage } from '../tabs.tsx';
+import { tenantManifest } from './manifest.ts';
+import { texts } from './texts.ts';
+
+const names = ['maxPolicies', 'maxRelationships', 'maxRequestsPerSecond', 'callerRequestsPerSecond'] as const;
+type Limits = Record<(typeof names)[number], { limit?: number; used?: number }> & { managedBy: string };
+
+export default function LimitsPage() {
+  const t = useTexts(texts);
+  const { language } = useLanguage();
+  const { tenant, api } = useTenant();
+  const found = useQuery({
+    queryKey: ['limits', tenant.code],
+    queryFn: async ({ signal }) => (await api.get<Limits>('/limits', { signal })).data,
+  });
+  const limits = found.data;
+  const ofTenant = names.filter((name) => name.startsWith('max') && limits?.[name].limit !== undefined);
+  const manifest = tenantManifest(tenant.code, limits?.managedBy, {
+    limits: Object.fromEntries(ofTenant.map((name) => [name, limits?.[name].limit])),
+  });
+  const number = (value: number | undefined) => value?.toLocaleString(language);
+  return (
+    <SettingsPage
+      place="limits"
+      about={t.limitsAbout}
+      actions={<ShowAs curl={curl(api.path('/limits'))} manifest={manifest} />}
+    >
+      {found.error && <ProblemAlert error={found.error} onRetry={() => void found.refetch()} />}
+      {limits && (
+        <>
+          {limits.managedBy !== 'api' && <ManagedBy owner={limits.managedBy} />}
+          <DataTable
+            label={t.limitsAbout}
+            pages={{ rows: names.map((name) => ({ name, ...limits[name] })) }}
+            rowKey={({ name }) => name}
+            columns={[
+              { id: 'name', header: t.limit, width: '240px', cell: ({ name }) => <span className="mono">{name}</span> },
+              { id: 'bounds', header: t.bounds, cell: ({ name }) => t.names[name] },
+              { id: 'used', header: t.used, numeric: true, cell: ({ used }) => number(used) },
+              {
+                ...{ id: 'most', header: t.most, numeric: true },
+                cell: ({ limit, used }) =>
+                  limit !== undefined && used !== undefined && used >= limit ? (
+                    <State tone="warn">{number(limit)}</State>
+                  ) : (
+                    (number(limit) ?? t.none)
+                  ),
+              },
+            ]}
+          />
+        </>
+      )}
+    </SettingsPage>
+  );
+}

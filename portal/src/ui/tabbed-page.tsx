@@ -1,0 +1,40 @@
+/** A page of a screen that has several: its head, and the way from one to the other. */
+import { Link as RouterLink } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { tenantPath } from '../core/address.ts';
+import { useTenant } from '../core/session.ts';
+import { PageHeader } from './page.tsx';
+
+/** @param to below the tenant. `isFirst`: the others lie below it. */
+export type Tab = { to: string; label: string; isFirst?: boolean };
+type Props = {
+  title: string;
+  about: string;
+  actions?: ReactNode;
+  /** What the tabs are of. */
+  label: string;
+  tabs: readonly Tab[];
+  children: ReactNode;
+};
+
+export function TabbedPage({ title, about, actions, label, tabs, children }: Props) {
+  const { tenant } = useTenant();
+  return (
+    <>
+      <PageHeader title={title} about={about} actions={actions} />
+      <nav className="tabs" aria-label={label}>
+        {tabs.map(({ to, label: name, isFirst = false }) => (
+          <RouterLink
+            key={to}
+            to={tenantPath(tenant.code, to) as never}
+            activeOptions={{ exact: isFirst, includeSearch: false }}
+            activeProps={{ className: 'active' }}
+          >
+            {name}
+          </RouterLink>
+        ))}
+      </nav>
+      <div className="stack">{children}</div>
+    </>
+  );
+}
