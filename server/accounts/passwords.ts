@@ -1,7 +1,7 @@
 /**
- * Passwords: argon2id in one worker thread, tenants in turn, and of a tenant the networks that ask in turn: who asks for many waits
- * alone. The asynchronous form of node:crypto
- * would take libuv's four threads, for which names are resolved and files are read too.
+ * Passwords: argon2id in one worker thread. Tenants take turns, and so do the networks of a tenant: a network that asks for many
+ * hashes delays no other. The asynchronous form of node:crypto would take libuv's four threads, which also resolve names and read
+ * files.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
@@ -27,7 +27,7 @@ type Waiting = { job: ArgonJob; resolve: (tag: Uint8Array) => void; reject: (err
 const WORKER = new URL('./password-worker.ts', import.meta.url);
 const SALT_BYTES = 16;
 const TAG_BYTES = 32;
-/** Of the PHC string format: version 1.3 of argon2. */
+/** A hash in the PHC string format. v=19 is version 1.3 of argon2. */
 const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64').replace(/=+$/, '');
@@ -42,7 +42,7 @@ export class Passwords {
   /** One item for each that waits of a tenant, and which of these is next. */
   readonly #turns = new FairQueue<string, undefined>();
   readonly #byNetwork = new Map<string, FairQueue<string, Waiting>>();
-  /** What is hashed for those who have no password, so that they take as long. */
+  /** The parameters of the hash where no password is stored, so that the answer takes as long. */
   readonly #nobody = current(randomBytes(SALT_BYTES));
   #worker: Worker | undefined;
   #running: (Waiting & { timer: NodeJS.Timeout }) | undefined;

@@ -19,7 +19,7 @@ const tokenTtlMs: Record<TokenPurpose, number> = {
 };
 
 type Unit = Pick<RecordUnit, 'tx' | 'tenant' | 'now' | 'nowText'>;
-/** `handle` names the token without being worth anything: it is what the token is stored by. */
+/** `handle` is the hash that the token is stored by. It identifies the token, and does not give what the token gives. */
 type Made = { token: string; handle: string; expiresAt: string };
 
 /** What is stored and looked up: comparing hashes in an index reveals nothing about a secret of this length. */
@@ -79,7 +79,7 @@ export async function findByHandle<Content>(
   return TOKEN.test(handle) ? findByHash(encrypter, unit, Buffer.from(handle, 'base64url'), purpose) : undefined;
 }
 
-/** A handle of nothing. */
+/** A handle that identifies no token. */
 export const noHandle = (): string => randomBytes(SECRET_BYTES).toString('base64url');
 
 async function findByHash<Content>(

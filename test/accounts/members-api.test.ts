@@ -137,9 +137,18 @@ describe('erasing', () => {
     const bob = await server.account(tenant, 'bob@example.org');
     await send('security-admin', `/${id}/reset`, 'POST');
     await logIn(accounts, tenant, { email, password: 'wrong' });
+    // One more than a portion removes, to the same address.
+    await asAdmin(
+      server.db.adminUrl,
+      `insert into accord.mail_message (tenant, id, template, language, transactional, recipient_digest, recipient_mask,
+          content_encrypted, next_at, created_at, expires_at, kept_until)
+        select tenant, gen_random_uuid(), template, language, transactional, recipient_digest, recipient_mask, content_encrypted,
+          next_at, created_at, expires_at, kept_until
+        from accord.mail_message, generate_series(1, ${limits.erasePageItemsMax}) where tenant = '${tenant}'`,
+    );
     const by = { actor: { type: 'user', id }, name: 'test', requestId: 'r' };
     const report = await eraseActor(services.erasure, tenant, by, { type: 'user', id, contacts: [] });
-    expect(report).toMatchObject({ status: 'erased', removed: { accounts: 1, mails: 1 } });
+    expect(report).toMatchObject({ status: 'erased', removed: { accounts: 1, mails: limits.erasePageItemsMax + 1 } });
     expect(await readAccount(accounts, tenant, id)).toBeUndefined();
     expect(await readAccount(accounts, tenant, bob.id)).toEqual(bob);
     for (const table of ['login_attempt', 'mail_message', 'account_token']) expect(await rows(tenant, table)).toBe(0);
