@@ -1,7 +1,8 @@
 -- The decision log.
 create table accord.decision (
   tenant text not null,
-  at timestamptz not null,
+  -- To the millisecond, as it is read: a place in the log that was read is behind its row.
+  at timestamptz(3) not null,
   id uuid not null default uuidv7(),
   caller text not null,
   action text,

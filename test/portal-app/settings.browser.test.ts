@@ -1,16 +1,10 @@
 /** The settings of the portal in a browser: members, clients, issuers with a check of a token, keys, pages, limits, the access token, the audit log. */
-import { AxeBuilder } from '@axe-core/playwright';
-import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { startIdentityProvider } from '../core/auth/identity-provider.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { configClient } from '../policies/config-client.ts';
+import { axe } from './axe.ts';
 import { createPortal, executablePath, look } from './portal.ts';
-
-const axe = async (page: Page) =>
-  (await new AxeBuilder({ page }).analyze()).violations.map(
-    ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`,
-  );
 
 describe.skipIf(executablePath === undefined)('the settings', async () => {
   if (executablePath === undefined) return;

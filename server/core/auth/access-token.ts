@@ -5,7 +5,7 @@
 import { compactVerify, decodeJwt, decodeProtectedHeader, type JWTPayload, type ProtectedHeaderParameters } from 'jose';
 import type { Clock } from '../clock.ts';
 import { limits } from '../limits.ts';
-import { callerOf, checkClaims, claimSteps, isDenied } from './claims.ts';
+import { callerOf, checkClaims, claimSteps, isDenied, type RevocableClaims } from './claims.ts';
 import { isCompactJws } from './compact.ts';
 import type { JwksCache } from './jwks.ts';
 import { importKeySet, type KeySet, type KeySource } from './key-set.ts';
@@ -14,8 +14,17 @@ import { type Algorithm, algorithms, type Caller, type IssuerConfig, type OwnKey
 
 export type VerifyServices = { jwks: Pick<JwksCache, 'source'>; clock: Clock };
 
-/** A caller, until when the token is good (milliseconds), and the keys and their version that vouched for it. */
-export type Verified = { caller: Caller; expiresAtMs: number; keys: KeySource; keysVersion: number };
+/**
+ * A caller, until when the token is good (milliseconds), and the keys and their version that vouched for it. `revocable`: of
+ * the tenant's own issuer.
+ */
+export type Verified = {
+  caller: Caller;
+  expiresAtMs: number;
+  keys: KeySource;
+  keysVersion: number;
+  revocable?: RevocableClaims;
+};
 
 // Portal tokens, invitations and receipts carry other types: no endpoint takes another's kind of token.
 const types = new Set(['at+jwt', 'application/at+jwt', 'jwt']);
@@ -66,7 +75,10 @@ export async function verifyAccessToken(
   passed?.('revocation');
   const caller = callerOf(claims, auth.tenant, issuer);
   passed?.('caller');
-  return { caller, expiresAtMs: claims.exp * 1000, keys, keysVersion };
+  const verifiedToken = { caller, expiresAtMs: claims.exp * 1000, keys, keysVersion };
+  if (!isOwn) return verifiedToken;
+  const { sub, client_id, jti, iat } = claims;
+  return { ...verifiedToken, revocable: { sub, client_id, jti, iat } };
 }
 
 /** The issuer that a token names, when the tenant trusts it. */

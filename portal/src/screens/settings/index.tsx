@@ -7,7 +7,7 @@ export const settings = defineScreen({
   texts,
   routes: [
     { path: '/', load: () => import('./first.tsx') },
-    { path: '/members', load: () => import('./members.tsx') },
+    { path: '/members', may: 'admin', load: () => import('./members.tsx') },
     { path: '/clients', load: () => import('./clients.tsx') },
     { path: '/clients/$id', load: () => import('./client.tsx') },
     { path: '/issuers', load: () => import('./issuers.tsx') },
@@ -17,7 +17,7 @@ export const settings = defineScreen({
     { path: '/limits', load: () => import('./tenant/limits.tsx') },
     { path: '/manifests', load: () => import('./tenant/manifests.tsx') },
     { path: '/token', load: () => import('./token.tsx') },
-    { path: '/audit', load: () => import('./audit.tsx') },
+    { path: '/audit', may: 'audit', load: () => import('./audit.tsx') },
   ],
   palette: (t) => [
     { label: t.members, to: '/settings/members', icon: 'people' },
