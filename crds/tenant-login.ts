@@ -43,6 +43,12 @@ export const Login = strictObject(
       description:
         'Who may sign up for an account. none: nobody. invitation: whoever follows an invitation to share a relationship. open: everybody.',
     }),
+    sharingPage: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether users have a page of their shares, invitations and consents, at {base_url}/{tenant}/account/sharing. Defaults to false.',
+      }),
+    ),
     brand: Type.Optional(
       strictObject(
         {

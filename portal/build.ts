@@ -68,7 +68,7 @@ try {
   });
   const names = await readdir(join(draft, 'assets'));
   await Promise.all(names.map(async (name) => putAsset(name, await readFile(join(draft, 'assets', name)))));
-  await put(join(dist, 'index.html'), await readFile(join(draft, 'index.html')));
+  for (const name of ['index.html', 'sharing.html']) await put(join(dist, name), await readFile(join(draft, name)));
   await put(join(dist, DIGEST_FILE), digest);
   await sweep(new Set(names));
 } catch (error) {

@@ -35,6 +35,7 @@ import { answerWrongMethods } from './http/wrong-methods.ts';
 import { registerIdempotency } from './idempotency/index.ts';
 import { authenticateMember, recordSupportUse } from './members/index.ts';
 import { registerAssets } from './pages/index.ts';
+import { authenticateAccount } from './persons/index.ts';
 import { authenticatePortal } from './portal/index.ts';
 import type { HttpServices } from './room/room.ts';
 import type { Services } from './services.ts';
@@ -146,12 +147,13 @@ function registerRooms(app: App, { rooms, use }: Services, http: HttpServices): 
   }
 }
 
-function accessOf({ snapshot, issuers, members, writes, oidc, portal, observe }: Services): AccessServices {
+function accessOf({ snapshot, issuers, members, writes, oidc, persons, portal, observe }: Services): AccessServices {
   return {
     tenantOf: snapshot.tenantOf,
     tokens: issuers.tokens,
     authenticateMember: (token, tenant) => authenticateMember(members, token, tenant),
     authenticatePortal: (headers, tenant) => authenticatePortal(portal, headers, tenant),
+    authenticateAccount: (headers, tenant) => authenticateAccount(persons, headers, tenant),
     recordSupportUse: (caller, use) => recordSupportUse(writes, caller, use),
     checkProof: oidc.checkProof,
     observe,

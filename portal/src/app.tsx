@@ -2,36 +2,18 @@
 import { MantineProvider } from '@mantine/core';
 import { QueryClientProvider, useQuery } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
-import { type ReactNode, StrictMode, Suspense, startTransition, useEffect, useMemo, useState } from 'react';
+import { type ReactNode, StrictMode, Suspense, useEffect } from 'react';
 import { api } from './core/api.ts';
 import { nonce } from './core/page.ts';
 import { ApiProblem } from './core/problem.ts';
 import { queryClient } from './core/query.ts';
 import { logInPath, type Session, SessionContext } from './core/session.ts';
-import { firstLanguage, keepLanguage, LanguageContext } from './core/texts.ts';
 import { router } from './router.tsx';
 import { ProblemAlert } from './ui/problem-alert.tsx';
 import { SessionOver } from './ui/session-over.tsx';
 import { resolver, theme } from './ui/theme.ts';
 import { Toasts } from './ui/toasts.tsx';
-
-function WithLanguage({ children }: { children: ReactNode }) {
-  const [language, setLanguage] = useState(firstLanguage);
-  useEffect(() => {
-    document.documentElement.lang = language;
-  }, [language]);
-  const value = useMemo(
-    () => ({
-      language,
-      choose: (next: typeof language) => {
-        keepLanguage(next);
-        startTransition(() => setLanguage(next));
-      },
-    }),
-    [language],
-  );
-  return <LanguageContext value={value}>{children}</LanguageContext>;
-}
+import { WithLanguage } from './ui/with-language.tsx';
 
 function WithSession({ children }: { children: ReactNode }) {
   const session = useQuery({

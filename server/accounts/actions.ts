@@ -8,7 +8,7 @@ import { UUID } from '../core/uuid.ts';
 import { sendMail } from '../mail/index.ts';
 import { readTenant, type TenantRow } from '../tenants/index.ts';
 import { type RecordUnit, write } from '../writes/index.ts';
-import { beginAttempt } from './lockout.ts';
+import { beginMail } from './lockout.ts';
 import { accountProblem } from './problems.ts';
 import {
   accountOf,
@@ -88,12 +88,20 @@ export type SignedUp =
   | { status: 'check_mail'; pending: string };
 
 /** What a sign-up keeps until its link is opened. */
-export type PendingSignUp = { password: string; displayName?: string; language?: string };
+export type PendingSignUp = {
+  password: string;
+  displayName?: string;
+  language?: string;
+  /** By an invitation. */
+  isInvited?: true;
+  askedBy?: string;
+};
 
 /**
  * Signs somebody up. Without an invitation, the account is made when the mailed link is opened by somebody who knows the
  * password (verifyEmail): neither who has only the address nor who has only the mailbox gets one.
- * @throws Problem invalid_request, password_too_short and the like, sign_up_closed, passwords_busy, tenant_not_found
+ * @throws Problem invalid_request, password_too_short and the like, sign_up_closed, passwords_busy, account_mails_limited,
+ *   tenant_not_found
  */
 export async function signUp(services: AccountServices, tenant: string, given: SigningUp): Promise<SignedUp> {
   const email = checkAddress(given.email);
@@ -101,10 +109,16 @@ export async function signUp(services: AccountServices, tenant: string, given: S
   const language = languageOf(given.language);
   const row = await services.database.read(tenant, (tx) => requireTenant(tx, tenant));
   const isInvited = given.invitedEmail !== undefined && checkAddress(given.invitedEmail) === email;
-  if (!maySignUp(row.spec, isInvited || given.isInvited === true)) throw accountProblem('sign_up_closed');
+  const hasInvitation = isInvited || given.isInvited === true;
+  if (!maySignUp(row.spec, hasInvitation)) throw accountProblem('sign_up_closed');
   checkPassword(given.password, wordsAround(email, tenant, row.spec.displayName), services.weak);
   const password = await services.passwords.hash({ tenant, network: given.network }, given.password);
-  const pending = { password, ...(displayName ? { displayName } : {}), ...(language ? { language } : {}) };
+  const pending: PendingSignUp = {
+    password,
+    ...(displayName ? { displayName } : {}),
+    ...(language ? { language } : {}),
+    ...(hasInvitation ? { isInvited: true } : {}),
+  };
   if (!isInvited) return requestSignUp(services, row, { ...pending, email, network: given.network });
   const { result } = await write(services, { tenant }, { locks: 'records' }, (unit) =>
     createAccount(services, unit, row, { ...pending, email, requestId: given.requestId }),
@@ -157,10 +171,11 @@ async function requestSignUp(
 }
 
 /**
- * Mails the link of a sign-up again, to the same address. Nobody is told whether there was one, or mails were asked for too often.
+ * Mails the link of a sign-up again, to the same address. Nobody is told whether there was one, whether too many mails to it were
+ * asked for, or whether signing up was closed meanwhile.
  * @param given `pending` as signUp returned it
  * @returns what the next call takes
- * @throws Problem tenant_not_found
+ * @throws Problem account_mails_limited, tenant_not_found
  */
 export async function sendSignUpAgain(
   services: AccountServices,
@@ -170,12 +185,13 @@ export async function sendSignUpAgain(
   const { result } = await write(services, { tenant }, { locks: 'records' }, async (unit) => {
     const row = await requireTenant(unit.tx, tenant);
     const before = await findByHandle<PendingSignUp>(services.encrypter, unit, pending, 'sign_up');
-    return before && mailSignUp(services, unit, row, { ...before.content, email: before.email }, network);
+    if (before === undefined || !maySignUp(row.spec, before.content.isInvited === true)) return undefined;
+    return mailSignUp(services, unit, row, { ...before.content, email: before.email }, network);
   });
   return result ?? pending;
 }
 
-/** @returns the handle of its token; undefined when mails were asked for too often */
+/** @returns the handle of its token; undefined when too many mails to the address were asked for */
 async function mailSignUp(
   services: AccountServices,
   unit: RecordUnit,
@@ -184,9 +200,13 @@ async function mailSignUp(
   network: string | undefined,
 ): Promise<string | undefined> {
   const { encrypter, baseUrl } = services;
-  if ((await beginAttempt(encrypter, unit, 'mail', { email, network })).blocked) return undefined;
+  const asked = await beginMail(encrypter, unit, { email, network });
+  if (asked === undefined) return undefined;
   const existing = await readByEmail(unit.tx, tenant, email);
-  const { token, handle, expiresAt } = await makeToken(encrypter, unit, 'sign_up', { email, content: pending });
+  const { token, handle, expiresAt } = await makeToken(encrypter, unit, 'sign_up', {
+    email,
+    content: { ...pending, ...asked },
+  });
   const language = existing?.language ?? pending.language;
   const mail = { to: email, language, expiresAt };
   const application = spec.displayName;

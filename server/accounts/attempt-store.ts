@@ -1,6 +1,7 @@
 /** The SQL of attempts: failures in a row, by a keyed digest of an address or network. */
 import type { Transaction } from '../core/db/database.ts';
 import { sql } from '../core/db/sql.ts';
+import { utc } from '../core/instants.ts';
 import { limits } from '../core/limits.ts';
 import { type AttemptKind, AttemptRow } from './schema.ts';
 
@@ -10,10 +11,10 @@ type Key = { kind: AttemptKind; digest: string };
 export function lockAttempt(tx: Transaction, tenant: string, { kind, digest }: Key, now: string): Promise<AttemptRow> {
   return tx.one(
     AttemptRow,
-    sql`insert into accord.login_attempt as a (tenant, kind, key_digest, failures, last_at, blocked_until)
+    sql`insert into accord.login_attempt as a (tenant, kind, key_digest, failures, counted_at, blocked_until)
       values (${tenant}, ${kind}, ${digest}, 0, ${now}, ${now})
       on conflict (tenant, kind, key_digest) do update set failures = a.failures
-      returning failures, last_at, blocked_until`,
+      returning failures, counted_at, blocked_until`,
   );
 }
 
@@ -21,10 +22,10 @@ export async function updateAttempt(
   tx: Transaction,
   tenant: string,
   { kind, digest }: Key,
-  { failures, now, blockedUntil }: { failures: number; now: string; blockedUntil: string },
+  { failures, countedAt, blockedUntil }: { failures: number; countedAt: number; blockedUntil: number },
 ): Promise<void> {
   await tx.run(sql`update accord.login_attempt
-    set failures = ${failures}, last_at = ${now}, blocked_until = ${blockedUntil}
+    set failures = ${failures}, counted_at = ${utc(countedAt)}, blocked_until = ${utc(blockedUntil)}
     where tenant = ${tenant} and kind = ${kind} and key_digest = ${digest}`);
 }
 
@@ -36,7 +37,7 @@ export async function deleteAttempt(tx: Transaction, tenant: string, { kind, dig
 /** Removes some that are forgotten, of all tenants; in a system transaction. @returns how many */
 export function removeForgotten(tx: Transaction, before: string): Promise<number> {
   return tx.run(sql`delete from accord.login_attempt a using (
-      select tenant, kind, key_digest from accord.login_attempt where last_at <= ${before}
+      select tenant, kind, key_digest from accord.login_attempt where counted_at <= ${before}
       limit ${limits.erasePageItemsMax} for update skip locked) as gone
     where a.tenant = gone.tenant and a.kind = gone.kind and a.key_digest = gone.key_digest`);
 }

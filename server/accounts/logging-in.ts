@@ -1,4 +1,7 @@
-/** Logging in by password. Every place that asks for a password asks here: none is without the growing delay. */
+/**
+ * Logging in by password. Every place that asks for a password counts an attempt first (beginAttempt) and compares the password
+ * here (verifyAttempt).
+ */
 import { write } from '../writes/index.ts';
 import { type Attempt, beginAttempt, endAttempt, type Trying, takeBackAttempt } from './lockout.ts';
 import { accountOf, attemptKeyOf } from './rules.ts';
@@ -40,8 +43,10 @@ export async function provePassword(
   find: Reading,
 ): Promise<AccountRow | Refused> {
   const { attempt, row } = await begin(services, tenant, trying, find);
-  const isRight = !attempt.blocked && (await isIts(services, tenant, { password, ...trying }, row));
-  const proved = isRight && row?.enabled ? await conclude(services, tenant, trying, row) : undefined;
+  const { network } = trying;
+  const stored = storedPassword(services, tenant, row);
+  const isRight = await verifyAttempt(services, tenant, { password, network, attempt }, stored);
+  const proved = isRight && row?.enabled ? await conclude(services, tenant, attempt, row) : undefined;
   if (proved !== undefined) return proved;
   const { retryAfterSeconds } = attempt;
   return { refused: 'credentials', ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) };
@@ -55,31 +60,32 @@ async function begin(services: AccountServices, tenant: string, trying: Trying, 
   return result;
 }
 
-/** An attempt that has to wait takes no hash: whether it has to follows from attempts alone, and nobody waits behind it. */
-async function isIts(
+/**
+ * Whether the password of an attempt is the stored one. A blocked attempt takes no hash: whether it is blocked follows from
+ * attempts alone, and nobody waits behind it.
+ * @throws Problem passwords_busy: nobody looked at the password, and the attempt does not count
+ */
+export async function verifyAttempt(
   services: AccountServices,
   tenant: string,
-  { password, ...trying }: LoggingIn,
-  row: AccountRow | undefined,
+  { password, network, attempt }: { password: string; network?: string | undefined; attempt: Attempt },
+  stored: string | undefined,
 ): Promise<boolean> {
-  const stored = storedPassword(services, tenant, row);
+  if (attempt.blocked) return false;
   try {
-    return await services.passwords.verify({ tenant, network: trying.network }, password, stored);
+    return await services.passwords.verify({ tenant, network }, password, stored);
   } catch (error) {
-    // Nobody looked at the password: this attempt does not count, and those before it do.
-    await write(services, { tenant }, { locks: 'records' }, (unit) =>
-      takeBackAttempt(services.encrypter, unit, 'login', trying),
-    );
+    await write(services, { tenant }, { locks: 'records' }, (unit) => takeBackAttempt(unit, attempt));
     throw error;
   }
 }
 
 /** The password was right; it counts only while it is still the account's, because hashing takes its time. */
-async function conclude(services: AccountServices, tenant: string, trying: Trying, { id, epoch }: AccountRow) {
+async function conclude(services: AccountServices, tenant: string, attempt: Attempt, { id, epoch }: AccountRow) {
   const { result } = await write(services, { tenant }, { locks: 'records' }, async (unit) => {
     const now = await readAccountRow(unit.tx, tenant, id, true);
     if (!now?.enabled || now.epoch !== epoch) return undefined;
-    await endAttempt(services.encrypter, unit, 'login', trying);
+    await endAttempt(unit, attempt);
     return now;
   });
   return result;

@@ -13,6 +13,7 @@ import {
 } from '@simplewebauthn/server';
 import type { By } from '../core/author.ts';
 import { limits } from '../core/limits.ts';
+import { isText } from '../core/text.ts';
 import { type RecordUnit, write } from '../writes/index.ts';
 import { accountAuthor, actorTypeOf, nameOf, requireTenant } from './actions.ts';
 import {
@@ -167,7 +168,9 @@ export async function logInWithPasskey(
 ): Promise<LoggedIn | Refused> {
   const id = response?.id;
   const known =
-    typeof id === 'string' ? await services.database.read(tenant, (tx) => readCredential(tx, tenant, id)) : undefined;
+    typeof id === 'string' && isText(id)
+      ? await services.database.read(tenant, (tx) => readCredential(tx, tenant, id))
+      : undefined;
   if (known === undefined) return { refused: 'credentials' };
   const proved = await proofOf(services, tenant, response, known).catch(() => undefined);
   if (proved === undefined) return { refused: 'credentials' };

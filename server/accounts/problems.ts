@@ -28,6 +28,12 @@ export const accountProblem = defineProblems({
     when: 'More passwords of the tenant wait to be verified than the server takes on.',
     retryAfterSeconds: 2,
   },
+  account_mails_limited: {
+    status: 429,
+    title: 'Too many mails',
+    when: 'Too many mails for sign-up and for new passwords were asked for from this network.',
+    retryAfterSeconds: 60,
+  },
   sign_up_closed: {
     status: 403,
     title: 'Sign-up closed',

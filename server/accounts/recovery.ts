@@ -4,13 +4,13 @@ import { sendMail } from '../mail/index.ts';
 import { type RecordUnit, write } from '../writes/index.ts';
 import { accountAuthor, actorTypeOf, createAccount, nameOf, type PendingSignUp, requireTenant } from './actions.ts';
 import { deleteAttempt } from './attempt-store.ts';
-import { attemptDigest, beginAttempt, endAttempt } from './lockout.ts';
-import { provePassword, type Refused } from './logging-in.ts';
+import { type Attempt, attemptDigest, beginAttempt, beginMail, endAttempt, endMail } from './lockout.ts';
+import { provePassword, type Refused, verifyAttempt } from './logging-in.ts';
 import { accountProblem } from './problems.ts';
-import { accountOf, attemptKeyOf, checkPassword, linkTo, wordsAround } from './rules.ts';
+import { accountOf, attemptKeyOf, checkAddress, checkPassword, linkTo, maySignUp, wordsAround } from './rules.ts';
 import type { Account, AccountRow } from './schema.ts';
 import { type AccountChange, type AccountServices, encryptPassword, tellListeners } from './services.ts';
-import { deleteTokensOf, readAccountRow, readByEmail, updatePassword } from './store.ts';
+import { deleteTokensOf, keptIf, readAccountRow, readByEmail, updatePassword } from './store.ts';
 import { addressOfToken, findToken, makeToken } from './tokens.ts';
 
 type Asked = { network?: string | undefined; requestId?: string | undefined };
@@ -43,56 +43,68 @@ export async function verifyEmail(services: AccountServices, tenant: string, giv
     return { pending: link.content, trying, attempt: await beginAttempt(services.encrypter, unit, 'login', trying) };
   });
   const { pending, trying, attempt } = result;
-  const asker = { tenant, network: asked.network };
-  if (!attempt.blocked && (await services.passwords.verify(asker, password, pending.password)))
-    return { account: await completeSignUp(services, tenant, { token, trying, ...asked }) };
+  const tried = { password, network: asked.network, attempt };
+  if (await verifyAttempt(services, tenant, tried, pending.password))
+    return { account: await completeSignUp(services, tenant, { token, attempt, ...asked }) };
   const { retryAfterSeconds } = attempt;
   const { email } = trying;
   return { refused: 'credentials', email, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) };
 }
 
-type Completing = { token: string; trying: { email: string; network?: string | undefined } } & Asked;
+type Completing = { token: string; attempt: Attempt } & Asked;
 
-async function completeSignUp(services: AccountServices, tenant: string, { token, trying, requestId }: Completing) {
+async function completeSignUp(services: AccountServices, tenant: string, { token, attempt, requestId }: Completing) {
   const { encrypter } = services;
   const { result } = await write(services, { tenant }, { locks: 'records' }, async (unit) => {
     const row = await requireTenant(unit.tx, tenant);
     const link = await findToken<PendingSignUp>(encrypter, unit, token, 'sign_up');
+    // The tenant may have closed signing up since the link was mailed.
+    if (!maySignUp(row.spec, link.content.isInvited === true)) throw accountProblem('account_link_gone');
     await link.use();
+    await endMail(encrypter, unit, { email: link.email, askedBy: link.content.askedBy });
     const account = await createAccount(services, unit, row, { ...link.content, email: link.email, requestId });
     if (account === undefined) throw accountProblem('account_link_gone'); // another link of the address was faster
-    await endAttempt(encrypter, unit, 'login', trying);
+    await endAttempt(unit, attempt);
     return account;
   });
   return accountOf(result);
 }
 
-/** Mails a link to choose a new password, where the address has an account. Nobody is told whether it has. */
+/**
+ * Mails a link to choose a new password, where the address has an account. Nobody is told whether it has.
+ * @throws Problem invalid_request: it is no address; account_mails_limited
+ */
 export async function requestPasswordReset(
   services: AccountServices,
   tenant: string,
-  { email, network, language }: { email: string; language?: string | undefined } & Asked,
+  { email: given, network, language }: { email: string; language?: string | undefined } & Asked,
 ): Promise<void> {
+  const email = checkAddress(given.trim());
   await write(services, { tenant }, { locks: 'records' }, async (unit) => {
-    if ((await beginAttempt(services.encrypter, unit, 'mail', { email, network })).blocked) return;
-    const row = await readByEmail(unit.tx, tenant, attemptKeyOf(email));
-    await mailReset(services, unit, row?.enabled ? row : { email: '', language: language ?? null });
+    const asked = await beginMail(services.encrypter, unit, { email, network });
+    if (asked === undefined) return;
+    const row = await readByEmail(unit.tx, tenant, email);
+    // The same work without an account, so that it takes as long.
+    const to = row?.enabled ? row : { email, language: language ?? null };
+    await keptIf(unit.tx, to === row, () => mailReset(services, unit, to, asked));
   });
 }
 
+/** What the link of a new password remembers: who asked for it (endMail). */
+type ResetContent = { askedBy?: string };
 type Recipient = Pick<AccountRow, 'email' | 'language'> & Partial<Pick<AccountRow, 'id' | 'epoch'>>;
 
-/** @param to without an id: the work is done, and nothing is mailed, so that it takes as long */
+/** @param to without an id: nobody can use the link */
 export async function mailReset(
   services: AccountServices,
   unit: Pick<RecordUnit, 'tx' | 'tenant' | 'now' | 'nowText'>,
   { id, epoch, email, language }: Recipient,
+  content: ResetContent = {},
 ): Promise<void> {
   const { encrypter, baseUrl } = services;
   const { spec } = await requireTenant(unit.tx, unit.tenant);
   const account = id === undefined || epoch === undefined ? undefined : { id, epoch };
-  const made = await makeToken(encrypter, unit, 'reset_password', { email, ...(account ? { account } : {}) });
-  if (account === undefined) return;
+  const made = await makeToken(encrypter, unit, 'reset_password', { email, content, ...(account ? { account } : {}) });
   const url = linkTo(baseUrl, unit.tenant, 'reset', made.token);
   const variables = { application: spec.displayName, actionUrl: url, validMinutes: limits.passwordResetTtlMs / 60_000 };
   const mail = { to: email, language, expiresAt: made.expiresAt };
@@ -120,7 +132,8 @@ export async function resetPassword(
   const stored = await services.passwords.hash({ tenant, network }, password);
   const author = accountAuthor(tenant, actorTypeOf(row), link.account, requestId);
   const { result, revision } = await write(services, author, { locks: 'configuration' }, async (unit) => {
-    const again = await findToken(encrypter, unit, token, 'reset_password');
+    const again = await findToken<ResetContent>(encrypter, unit, token, 'reset_password');
+    await endMail(encrypter, unit, { email: again.email, askedBy: again.content.askedBy });
     const account = await readAccountRow(unit.tx, tenant, again.account as string, true);
     if (!account?.enabled || account.epoch !== again.epoch) throw accountProblem('account_link_gone');
     await again.use();
@@ -153,13 +166,14 @@ async function setPassword(
 /**
  * Changes the password of somebody who is logged in. Sessions end; the caller goes on with the epoch that is returned.
  * @param given `current` is left out only where the account has no password
+ * @returns `revision`: access tokens of the account are refused by every server that serves it
  * @throws Problem account_not_found, password_too_short and the like, passwords_busy
  */
 export async function changePassword(
   services: AccountServices,
   tenant: string,
   given: { account: string; current?: string | undefined; password: string } & Asked,
-): Promise<{ account: Account } | Refused> {
+): Promise<{ account: Account; revision: number } | Refused> {
   const { account: id, network, requestId } = given;
   const { row, before } = await services.database.tenantSnapshot(tenant, async (tx) => ({
     row: await requireTenant(tx, tenant),
@@ -177,10 +191,10 @@ export async function changePassword(
   }
   const stored = await services.passwords.hash({ tenant, network }, given.password);
   const author = accountAuthor(tenant, actorTypeOf(row), id, requestId);
-  const { result } = await write(services, author, { locks: 'configuration' }, async (unit) => {
+  const { result, revision } = await write(services, author, { locks: 'configuration' }, async (unit) => {
     const now = await readAccountRow(unit.tx, tenant, id, true);
     if (!now?.enabled || now.epoch !== proved.epoch) return undefined;
     return setPassword(services, unit, now, { stored, because: 'password_changed' });
   });
-  return result === undefined ? { refused: 'credentials' } : { account: accountOf(result) };
+  return result === undefined ? { refused: 'credentials' } : { account: accountOf(result), revision };
 }

@@ -111,37 +111,69 @@ export function networkOf(address: string | undefined): string | undefined {
     .join(':')}::/64`;
 }
 
-type Growing = { freeMax: number; minMs: number; maxMs: number };
+/** `forgetOneMs`: after each, one is taken off the count. Without it, only a pause of loginForgetMs ends the count. */
+type Growing = { freeMax: number; minMs: number; maxMs: number; forgetOneMs?: number };
 
 const mailDelays = { minMs: limits.accountMailDelayMsMin, maxMs: limits.accountMailDelayMsMax };
 const loginDelays = { minMs: limits.loginDelayMsMin, maxMs: limits.loginDelayMsMax };
 const growing: Record<AttemptKind, Growing> = {
   account: { freeMax: limits.loginFailuresFreeMax, ...loginDelays },
-  network: { freeMax: limits.loginNetworkFailuresFreeMax, ...loginDelays },
+  network: {
+    ...{ freeMax: limits.loginNetworkFailuresFreeMax, ...loginDelays },
+    forgetOneMs: limits.loginNetworkForgetOneMs,
+  },
   mail: { freeMax: limits.accountMailsFreeMax, ...mailDelays },
-  mail_network: { freeMax: limits.accountMailsNetworkFreeMax, ...mailDelays },
+  mail_network: {
+    ...{ freeMax: limits.accountMailsNetworkFreeMax, ...mailDelays },
+    forgetOneMs: limits.accountMailsNetworkForgetOneMs,
+  },
 };
 
-/** `blocked`: it must not be tried now. Otherwise it is counted as a failure already, until it succeeds. */
-type Counted = { failures: number; blockedUntil: number; blocked: boolean };
+/** What a count becomes. `countedAt`: since when it goes down by one each `forgetOneMs`, or when the last attempt was. */
+type Count = { failures: number; countedAt: number; blockedUntil: number };
 
-/** What becomes of a count by another attempt. */
-export function countAttempt(kind: AttemptKind, row: AttemptRow, now: number): Counted {
+/** What is left of a count. */
+function remaining(kind: AttemptKind, row: AttemptRow, now: number): Pick<Count, 'failures' | 'countedAt'> {
+  const { forgetOneMs } = growing[kind];
+  const since = Date.parse(row.counted_at);
+  if (since + limits.loginForgetMs <= now) return { failures: 0, countedAt: now };
+  if (forgetOneMs === undefined) return { failures: row.failures, countedAt: now };
+  // Whole steps only: the rest of a step is not lost, however often somebody tries.
+  const steps = Math.max(0, Math.floor((now - since) / forgetOneMs));
+  if (steps >= row.failures) return { failures: 0, countedAt: now };
+  return { failures: row.failures - steps, countedAt: since + steps * forgetOneMs };
+}
+
+/**
+ * What becomes of a count by another attempt.
+ * @returns `blocked`: it must not be tried now. Otherwise it is counted as a failure already, until it succeeds.
+ */
+export function countAttempt(kind: AttemptKind, row: AttemptRow, now: number): Count & { blocked: boolean } {
   const { freeMax, ...delays } = growing[kind];
   const until = Date.parse(row.blocked_until);
   // Below freeMax it is the instant of an attempt, which another server's clock may not have reached.
-  if (row.failures >= freeMax && until > now) return { failures: row.failures, blockedUntil: until, blocked: true };
-  const before = Date.parse(row.last_at) + limits.loginForgetMs <= now ? 0 : row.failures;
+  if (row.failures >= freeMax && until > now)
+    return { failures: row.failures, countedAt: Date.parse(row.counted_at), blockedUntil: until, blocked: true };
+  const { failures: before, countedAt } = remaining(kind, row, now);
   const failures = before + 1;
   const waitMs = failures < freeMax ? 0 : delayMsAfter(failures - freeMax + 1, delays);
-  return { failures, blockedUntil: now + waitMs, blocked: false };
+  return { failures, countedAt, blockedUntil: now + waitMs, blocked: false };
 }
 
-/** What becomes of the count of a network when one of its attempts succeeded. */
-export function uncountAttempt(kind: AttemptKind, row: AttemptRow, now: number): Counted {
-  const failures = Math.max(0, row.failures - 1);
-  const blockedUntil = failures < growing[kind].freeMax ? now : Date.parse(row.blocked_until);
-  return { failures, blockedUntil, blocked: false };
+/**
+ * What becomes of a count when one of its attempts succeeded, or was none.
+ * @param delay that the attempt made others wait for, and what was there before: it ends with the attempt, and that of a later one stays
+ */
+export function uncountAttempt(
+  kind: AttemptKind,
+  row: AttemptRow,
+  now: number,
+  delay?: { until: number; before: number },
+): Count {
+  const { failures, countedAt } = remaining(kind, row, now);
+  const until = Date.parse(row.blocked_until);
+  const blockedUntil = until === delay?.until ? delay.before : until;
+  return { failures: Math.max(0, failures - 1), countedAt, blockedUntil };
 }
 
 /** Paths of the pages that links of mails lead to; the token is `token` in their query. */

@@ -70,7 +70,7 @@ export const TokenRow = Type.Object({
 export type TokenRow = Static<typeof TokenRow>;
 
 export type AttemptKind = 'account' | 'network' | 'mail' | 'mail_network';
-export const AttemptRow = Type.Object({ failures: Type.Integer(), last_at: Instant, blocked_until: Instant });
+export const AttemptRow = Type.Object({ failures: Type.Integer(), counted_at: Instant, blocked_until: Instant });
 export type AttemptRow = Static<typeof AttemptRow>;
 
 export const CredentialRow = Type.Object({

@@ -166,6 +166,13 @@ export async function deleteSignUps(tx: Transaction, tenant: string, email: stri
     where tenant = ${tenant} and email = ${email} and purpose = 'sign_up'`);
 }
 
+/** Does work, and undoes it unless it is kept. Either takes the same time. */
+export async function keptIf(tx: Transaction, isKept: boolean, work: () => Promise<void>): Promise<void> {
+  await tx.run(sql`savepoint kept`);
+  await work();
+  await tx.run(isKept ? sql`release savepoint kept` : sql`rollback to savepoint kept`);
+}
+
 /** Removes some tokens that have expired, of all tenants; in a system transaction. @returns how many */
 export function removeExpiredTokens(tx: Transaction, now: string): Promise<number> {
   return tx.run(sql`delete from accord.account_token t using (

@@ -105,8 +105,6 @@ export async function addressOfToken(
   { token, purpose, now }: { token: string; purpose: 'sign_up' | 'reset_password'; now: string },
 ): Promise<string> {
   const row = TOKEN.test(token) ? await readTokenRow(tx, tenant, { hash: hashOf(token), purpose, now }) : undefined;
-  // That of an address without an account was not mailed.
-  if (row === undefined || (purpose === 'reset_password' && row.account === null))
-    throw accountProblem('account_link_gone');
+  if (row === undefined) throw accountProblem('account_link_gone');
   return row.email;
 }

@@ -11,12 +11,14 @@ import { type ConsentPage, readActive, readAll, readMine, readMoreOfMine, readOu
 import { type ReceiptServices, readReceipt } from './receipts.ts';
 import { type ConsentServices, contextOf } from './request-context.ts';
 import { OneParams, readers, tenantReaders } from './route-parts.ts';
+import { mineView } from './rules.ts';
 import {
   ActiveQuery,
   ConsentsView,
   consentFilter,
   EvaluationView,
   type ListedConsent,
+  MineView,
   OutstandingQuery,
   OutstandingView,
 } from './schema.ts';
@@ -83,16 +85,21 @@ function registerLists(app: App, services: Services): void {
       summary: "List the caller's own consents, newest first",
       params: TenantParams,
       querystring: WholeQuery,
-      response: { 200: ConsentsView },
+      response: { 200: MineView },
     },
     handler: async (request, reply) => {
       const context = contextOf(request);
       const { limit, cursor } = request.query;
       const most = limit ?? limits.pageItemsMax;
       const first = await readMine(services, context, { limit: most, before: positionOf(cursor) });
-      if (limit !== undefined || !first.more) return answered({ request, reply }, first, most);
+      const { definitions } = context.requestTenant.snapshot;
+      const at = { baseUrl: services.baseUrl, tenant: context.tenant };
+      const view = (one: ListedConsent) => mineView(definitions.get(one.name), one, at);
+      if (limit !== undefined || !first.more) {
+        const { consents, ...more } = answered({ request, reply }, first, most);
+        return { consents: consents.map(view), ...more };
+      }
       const next = (last: ListedConsent) => readMoreOfMine(services, context, { limit: most, before: last.id });
-      const view = (consent: ListedConsent) => consent;
       return sendList(reply, ['{"consents":[', ']}'], { rows: first.rows, next, view }) as never;
     },
   });

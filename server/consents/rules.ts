@@ -16,7 +16,15 @@ import {
   type UserStatus,
 } from '../definitions/index.ts';
 import { consentProblem } from './problems.ts';
-import type { ConsentItem, ConsentRow, EvaluationView, GivenRow, ListedConsent, UserConsentView } from './schema.ts';
+import type {
+  ConsentItem,
+  ConsentRow,
+  EvaluationView,
+  GivenRow,
+  ListedConsent,
+  MineConsent,
+  UserConsentView,
+} from './schema.ts';
 
 /** What a user gave of one definition, as it is evaluated. */
 export function pastOf(rows: readonly GivenRow[]): UserPast {
@@ -179,6 +187,25 @@ export function consentView(row: ConsentRow): UserConsentView {
     givenAt: row.given_at,
     ...(row.content_digest === null ? {} : { contentDigest: row.content_digest }),
     ...(row.proof === null ? {} : { proof: row.proof }),
+  };
+}
+
+/** A consent as its user sees it: with what it says, where the document has a text. */
+export function mineView(
+  definition: Definition | undefined,
+  listed: ListedConsent,
+  at: { baseUrl: string; tenant: string },
+): MineConsent {
+  const { name, version, document } = listed;
+  const found = definition?.versions.find((one) => one.version === version);
+  const content = found?.documents.find(
+    (one) => one.version === document.version && one.language === document.language,
+  )?.content;
+  const { endOfLife } = found ?? {};
+  return {
+    ...listed,
+    ...(endOfLife === undefined ? {} : { endsAt: new Date(endOfLife.endDate).toISOString() }),
+    ...(content && { content: { ...content, url: documentUrl(at.baseUrl, at.tenant, { name, version, document }) } }),
   };
 }
 

@@ -107,6 +107,20 @@ const DocumentView = Type.Object({ version: Type.String(), language: Type.String
 const contentDigest = Type.Optional(
   Type.String({ description: 'SHA-256 of the text that was agreed to, where the document has one.' }),
 );
+const Content = Type.Object(
+  {
+    title: Type.String(),
+    mediaType: Type.String(),
+    digest: Type.Optional(
+      Type.String({
+        description:
+          'sha256: and 64 hexadecimal digits, of what url serves. Of a text elsewhere: what its author stated.',
+      }),
+    ),
+    url: Type.String({ description: 'Where the text is, for everybody; receipts name the same address.' }),
+  },
+  { description: 'The text of the document, where it has one.' },
+);
 export const EvaluationView = Type.Object({
   name: Type.String(),
   version: Type.String(),
@@ -118,22 +132,7 @@ export const EvaluationView = Type.Object({
   gracePeriodEnds: Type.Optional(
     Type.String({ format: 'date-time', description: 'With grace: the deadline for agreeing to this document.' }),
   ),
-  content: Type.Optional(
-    Type.Object(
-      {
-        title: Type.String(),
-        mediaType: Type.String(),
-        digest: Type.Optional(
-          Type.String({
-            description:
-              'sha256: and 64 hexadecimal digits, of what url serves. Of a text elsewhere: what its author stated.',
-          }),
-        ),
-        url: Type.String({ description: 'Where the text is, for everybody; receipts name the same address.' }),
-      },
-      { description: 'The text of the document, where it has one.' },
-    ),
-  ),
+  content: Type.Optional(Content),
 });
 export type EvaluationView = Static<typeof EvaluationView>;
 export const OutstandingView = Type.Object({
@@ -159,6 +158,19 @@ export const UserConsentView = Type.Object({
 export type UserConsentView = Static<typeof UserConsentView>;
 const Listed = Type.Object({ ...UserConsentView.properties, status: Type.Enum([...userStatuses]) });
 export const ConsentsView = Type.Object({ consents: Type.Array(Listed), cursor: Type.Optional(Type.String()) });
+const Mine = Type.Object({
+  ...Listed.properties,
+  endsAt: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description:
+        'The last instant at which a consent to its version can count, where the version has an end of life.',
+    }),
+  ),
+  content: Type.Optional(Content),
+});
+export const MineView = Type.Object({ consents: Type.Array(Mine), cursor: Type.Optional(Type.String()) });
+export type MineConsent = Static<typeof Mine>;
 export type ListedConsent = Static<typeof Listed>;
 
 export const ItemResult = Type.Object({

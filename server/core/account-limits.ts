@@ -12,6 +12,7 @@ export const accountLimits = {
   // Log-ins that failed
   loginFailuresFreeMax: 5, // of an address in a row, before it has to wait
   loginNetworkFailuresFreeMax: 50, // of a network
+  loginNetworkForgetOneMs: 60_000, // in each, one failure of a network is forgotten
   loginDelayMsMin: 1000, // after those; doubled with each failure
   loginDelayMsMax: 900_000,
   loginForgetMs: 86_400_000, // since the last failure: then it counts from the beginning
@@ -19,6 +20,7 @@ export const accountLimits = {
   // Links and what they are for
   accountMailsFreeMax: 3, // to an address in a row, before the next one has to wait
   accountMailsNetworkFreeMax: 20, // that a network asks for
+  accountMailsNetworkForgetOneMs: 180_000, // in each, one mail that a network asked for is forgotten
   accountMailDelayMsMin: 60_000, // after those; doubled with each
   accountMailDelayMsMax: 3_600_000,
   verificationTtlMs: 86_400_000,

@@ -187,7 +187,7 @@ export const limits = {
   exportPageItemsMax: 5000,
   deletePageItemsMax: 20_000, // relationships in one statement
   erasePageItemsMax: 2000, // ledger entries, invitations and Idempotency-Keys in one statement of erasing an actor
-  eraseScanItemsMax: 1000, // decisions and audit entries looked through in one statement
+  eraseScanItemsMax: 1000, // decisions, audit entries and failed deliveries looked through in one statement
   eraseScanBytesMax: 16 * 1024 * 1024, // of decisions or audit entries looked through in one statement, and the last one beyond it
   eraseRewriteBytesMax: 1024 * 1024, // of these, read to be rewritten, and the last one beyond it
   erasedTextsMax: 1000, // of a decision, compared with what was erased; of one that has more, only who, what and outcome are recorded
@@ -205,6 +205,7 @@ export const limits = {
   // Invitations
   invitationAgeMsMax: 2_592_000_000, // 30 days: the longest ttl that a relationship type may have
   invitationResendPauseMs: 60_000, // after the first delivery; doubled with each further one
+  sharingOffersMax: 200, // that a user is asked about at once, each by a policy
   invitationsLookedAtMax: 500, // of those to one entity, for one page of a user; the cursor goes on behind them
   invitationsWipedMax: 100, // expired ones whose contact is wiped when one is made
 

@@ -5,7 +5,9 @@ export const mailLimits = {
   outboxMessagesMax: 50, // written to the local outbox at once
 
   // Sending
-  mailSendMsMax: 30_000, // of one attempt, from connecting to the server's last answer
+  mailTurnMsMax: 60_000, // for which a mail waits for a connection; then it is read anew, and waits again
+  mailSendMsMax: 30_000, // of one attempt, from connecting until the mail is written
+  mailAnswerMsMax: 600_000, // from then until the server has accepted it, as RFC 5321 section 4.5.3.2.6 says: it may scan
   mailRetryMsMin: 60_000, // after an attempt that failed for the moment; doubled with each further one
   mailRetryMsMax: 14_400_000,
   mailsSendingPerTenantMax: 10, // of a tenant, at once

@@ -4,7 +4,7 @@ import { limits } from '../core/limits.ts';
 import type { Observe } from '../core/observe.ts';
 import type { Task } from '../room/tasks.ts';
 import { readTenants } from '../tenants/index.ts';
-import { dropEmptyDays, markRemoved, removeEvents, tenantsWithEvents } from './store.ts';
+import { dropEmptyDays, markRemoved, removeEvents, removeOldCounts, tenantsWithEvents } from './store.ts';
 
 type RetentionServices = { database: Database; observe: Observe };
 
@@ -29,6 +29,7 @@ export async function removeOld({ database, observe }: RetentionServices, signal
     }
     if (signal?.aborted) return;
   }
+  await database.system(removeOldCounts);
   await database.system(dropEmptyDays);
 }
 

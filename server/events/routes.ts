@@ -7,7 +7,7 @@ import { problem } from '../core/problems.ts';
 import { type App, endUnread, TenantParams } from '../http/fastify.ts';
 import type { EventType } from '../room/events.ts';
 import { cloudEvent, typesNamed } from './envelope.ts';
-import { type Asked, awaitPage, follow, type ReadingServices, readPage } from './reading.ts';
+import { type Asked, awaitPage, type EventPage, follow, type ReadingServices, readPage } from './reading.ts';
 import { CloudEvent, type EventRow } from './schema.ts';
 
 type RouteServices = ReadingServices & { baseUrl: string; types: ReadonlyMap<string, EventType> };
@@ -169,12 +169,9 @@ async function stream(
   const first = await readPage(services, asked);
   const end = services.readers.begin(asked.tenant);
   const signal = signalOf(services, reply);
-  const lines = ({ events }: { events: EventRow[] }) =>
-    events.map((event) => `id: ${event.sequence}\ndata: ${JSON.stringify(view(event))}\n\n`).join('');
   async function* text(): AsyncGenerator<string> {
-    yield `retry: 1000\n\n${lines(first)}`;
-    for await (const page of follow(services, { ...asked, after: first.after }, signal))
-      yield lines(page) || ': waiting\n\n';
+    yield `retry: 1000\n\n${linesOf(first, view)}`;
+    for await (const page of follow(services, { ...asked, after: first.after }, signal)) yield linesOf(page, view);
   }
   const body = Readable.from(text());
   // A reader that takes little may never come to the end of the minute.
@@ -186,4 +183,14 @@ async function stream(
   reply.raw.once('close', () => body.destroy());
   endUnread(reply, limits.requestTimeoutMs);
   return reply.type('text/event-stream').header('cache-control', 'no-store').send(body);
+}
+
+/**
+ * A page as server-sent events. Behind them stands how far was looked, as an id without data: it is no event for the client, which
+ * sends it as Last-Event-ID when it connects again, so that events of other types are not looked at a second time.
+ */
+function linesOf({ events, after }: EventPage, view: (event: EventRow) => CloudEvent): string {
+  const lines = events.map((event) => `id: ${event.sequence}\ndata: ${JSON.stringify(view(event))}\n\n`);
+  const isBehind = events.at(-1)?.sequence !== after;
+  return lines.join('') + (isBehind ? `id: ${after}\n\n` : '');
 }

@@ -192,9 +192,13 @@ export function removeEvents(tx: Transaction, tenant: string, days: number): Pro
     select sequence from accord.event where tenant = ${tenant} and at < ${ago(days)} order by sequence limit ${limits.eventsRemovedMax}))`);
 }
 
-/** Drops days that hold nothing, and old counts, in a system transaction: their events were removed. */
+/** Drops days that hold nothing, because their events were removed, in a system transaction: it locks the log until its end. */
 export async function dropEmptyDays(tx: Transaction): Promise<void> {
   await tx.run(sql`select accord.drop_event_days(now() - interval '1 day')`);
+}
+
+/** Removes old counts, in a system transaction. */
+export async function removeOldCounts(tx: Transaction): Promise<void> {
   await tx.run(sql`delete from accord.event_count where hour < now() - interval '32 days'`);
 }
 

@@ -23,6 +23,8 @@ export type AccessServices = {
   authenticateMember: (token: string, tenant: string) => Promise<Caller>;
   /** The member whom the portal's cookie session speaks for in the tenant. @throws Problem unauthenticated */
   authenticatePortal: (headers: IncomingHttpHeaders, tenant: string) => Promise<Caller>;
+  /** The user whom the cookie session of the account pages speaks for in the tenant. @throws Problem unauthenticated */
+  authenticateAccount: (headers: IncomingHttpHeaders, tenant: RequestTenant) => Promise<Caller>;
   /** Each request of the support desk is audited before it is answered. */
   recordSupportUse: (caller: Member, use: { route: string; requestId: string }) => Promise<void>;
   /** @throws Problem unauthenticated for a token that is bound to a key, without a proof of it that is new */
@@ -35,6 +37,9 @@ type RouteAccess = AccessServices & { rates?: RateLimit | undefined };
 
 /** Sent by the portal's pages, and by no form or page of another site: browsers ask first, and CORS does not allow it (cors.ts). */
 export const portalHeader = 'x-accord-portal';
+
+/** The same, of the page of a tenant's users (server/persons). */
+export const accountHeader = 'x-accord-account';
 
 type Member = Extract<Caller, { kind: 'member' }>;
 
@@ -114,9 +119,13 @@ function checkAccess(services: RouteAccess, request: FastifyRequest): Promise<vo
   // Before the token is looked at: an unknown tenant has no issuers that could vouch for anybody.
   if (code !== undefined && !tenant?.active) throw problem('tenant_not_found');
   if (access.api === 'public') return undefined;
-  if (code === undefined || tenant === undefined || code === portalTenant) throw problem('tenant_not_found');
-  const member = access.api === 'config' ? authenticateMember(services, token, code, request) : undefined;
-  if (member !== undefined) return verified(services, access, member, request);
+  if (code === undefined || served === undefined || tenant === undefined || code === portalTenant)
+    throw problem('tenant_not_found');
+  const lookedUp =
+    access.api === 'config'
+      ? authenticateMember(services, token, code, request)
+      : authenticateAccount(services, access, served, request);
+  if (lookedUp !== undefined) return verified(services, access, lookedUp, request, true);
   if (token === undefined) throw noBearer(request);
   const verifying = services.tokens.verify(token, tenant.auth);
   return verified(
@@ -137,6 +146,18 @@ function authenticateMember(
   if (token !== undefined) return services.authenticateMember(token, tenant);
   if (headers.authorization !== undefined || headers[portalHeader] === undefined) return undefined;
   return services.authenticatePortal(headers, tenant);
+}
+
+/** As a page of the account, at the routes that take it; an Authorization header is never passed over. Undefined: not so. */
+function authenticateAccount(
+  services: RouteAccess,
+  access: Access,
+  tenant: RequestTenant,
+  { headers }: FastifyRequest,
+): Promise<Caller> | undefined {
+  const takesSession = access.api === 'management' && access.users && access.session === true;
+  if (!takesSession || headers.authorization !== undefined || headers[accountHeader] === undefined) return undefined;
+  return services.authenticateAccount(headers, tenant);
 }
 
 /** Whether the token is bound to a key, or presented as if it were. */
@@ -160,11 +181,12 @@ async function verified(
   access: Access,
   verifying: Promise<Caller>,
   request: FastifyRequest,
+  isLookedUp = false,
 ): Promise<void> {
   try {
     const caller = await verifying;
-    // Members are looked up at each request, so theirs is no first verification.
-    if (caller.kind === 'member') services.rates?.giveBackAddress(request.ip);
+    // Members and sessions are looked up at each request, so theirs is no first verification.
+    if (isLookedUp) services.rates?.giveBackAddress(request.ip);
     admitCaller(services, access, caller, request);
     if (caller.kind === 'member' && caller.role === 'support') {
       const route = `${request.method} ${request.routeOptions.url}`;

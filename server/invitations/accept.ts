@@ -18,7 +18,7 @@ import {
 } from './authorization.ts';
 import { requireContact } from './contact.ts';
 import { invitationAccepted, invitationDeclined, invitationRevoked } from './events.ts';
-import { checkActive, findInvitation, lockActiveTenant, lockInvitation } from './found.ts';
+import { checkActive, findInvitation, findReceived, lockActiveTenant, lockInvitation } from './found.ts';
 import { nameOfInvitor } from './mailed.ts';
 import { invitationProblem } from './problems.ts';
 import { bindingOf, ended, invitorOf, isOffered, relationshipFor, statusOf, targetOf } from './rules.ts';
@@ -26,6 +26,14 @@ import type { Accepted, Binding, InvitationRow, Preview } from './schema.ts';
 import { endInvitation, isAcceptedBy, recordUse } from './store.ts';
 
 type Token = { tenant: string; requestToken: string };
+/** How an invitation is named: by its token, which its bearer has, or by its id, for the user who has the invited address. */
+export type Ticket = { requestToken: string } | { invitationId: string };
+
+function find(services: InvitationServices, tx: Transaction, { tenant, caller }: RequestContext, ticket: Ticket) {
+  return 'requestToken' in ticket
+    ? findInvitation(services, tx, tenant, ticket.requestToken, services.clock.now())
+    : findReceived(services, tx, caller, ticket.invitationId);
+}
 
 /**
  * Accepts an invitation: makes its relationship, once for each acceptor and as often as it may be used.
@@ -34,13 +42,13 @@ type Token = { tenant: string; requestToken: string };
 export async function acceptInvitation(
   services: InvitationServices,
   context: RequestContext,
-  { acceptor, requestToken }: { acceptor: Entity; requestToken: string },
+  { acceptor, ...ticket }: { acceptor: Entity } & Ticket,
 ): Promise<RecordWritten<Accepted>> {
   checkAcceptor(context.caller, acceptor);
   const { tenant } = context;
   const { row, tokenId, isBefore } = await services.database.tenantSnapshot(tenant, async (tx) => {
     await checkActive(tx, tenant);
-    const found = await findInvitation(services, tx, tenant, requestToken, services.clock.now());
+    const found = await find(services, tx, context, ticket);
     return { ...found, isBefore: await isAcceptedBy(tx, tenant, found.row.id, acceptor) };
   });
   const relationship = relationshipFor(row, acceptor);
@@ -56,7 +64,8 @@ export async function acceptInvitation(
     // After whatever was waited for: an invitation is not used after it has expired.
     checkPending(locked, tokenId, unit.now);
     const type = await typeOf(tx, tenant, locked);
-    if (bindingOf(locked, type) === 'contact') requireContact(services.encrypter, context.caller, locked);
+    if (bindingOf(locked, type) === 'contact' || tokenId === undefined)
+      requireContact(services.encrypter, context.caller, locked);
     await makeRelationship(unit, type, relationship, 'later');
     await recordUse(tx, tenant, locked.id, { acceptor, by: unit.by.actor, now: unit.nowText });
     const detail = { acceptor: `${acceptor.type}/${acceptor.id}`, use: locked.uses + 1, of: locked.max_uses };
@@ -80,10 +89,10 @@ function accepted(row: InvitationRow, { from, relationshipType, to }: Relationsh
 }
 
 /** @throws Problem 409 or 410 saying which state it is in, or that the token was replaced */
-function checkPending(row: InvitationRow, tokenId: string, ms: number): void {
+function checkPending(row: InvitationRow, tokenId: string | undefined, ms: number): void {
   const status = statusOf(row, ms);
   if (status !== 'pending') throw ended(status, 'invitation_used_up');
-  if (tokenId !== row.token_id) throw invitationProblem('invitation_token_void');
+  if (tokenId !== undefined && tokenId !== row.token_id) throw invitationProblem('invitation_token_void');
 }
 
 /**
@@ -140,13 +149,13 @@ async function typeOf(tx: Transaction, tenant: string, row: InvitationRow) {
 export function declineInvitation(
   services: InvitationServices,
   context: RequestContext,
-  requestToken: string,
+  ticket: Ticket,
 ): Promise<RecordWritten<{ invitationId: string; status: 'declined' }>> {
   const { tenant } = context;
   return write(services, recordAuthorOf(context), { locks: 'records' }, async (unit) => {
     const { tx } = unit;
     await lockActiveTenant(tx, tenant);
-    const { row, tokenId } = await findInvitation(services, tx, tenant, requestToken, services.clock.now());
+    const { row, tokenId } = await find(services, tx, context, ticket);
     const locked = await lockInvitation(tx, tenant, row.id);
     const { now: ms, nowText: now } = unit;
     const declined = { invitationId: locked.id, status: 'declined' } as const;
@@ -155,7 +164,8 @@ export function declineInvitation(
     checkPending(locked, tokenId, ms);
     if (locked.max_uses > 1) throw invitationProblem('invitation_shared');
     const isBound = bindingOf(locked, await lockType(tx, tenant, locked)) === 'contact';
-    if (isBound && context.caller.kind === 'user') requireContact(services.encrypter, context.caller, locked);
+    if ((isBound || tokenId === undefined) && context.caller.kind === 'user')
+      requireContact(services.encrypter, context.caller, locked);
     await endInvitation(tx, tenant, locked.id, { status: 'declined', by: unit.by.actor, now });
     unit.audit({ action: 'decline', kind: 'invitation', name: locked.id });
     unit.emit(invitationDeclined, eventOf(unit, locked));

@@ -41,8 +41,12 @@ export type InvitationServices = WriteServices & {
   requireAccess: RequireAccess;
 };
 
-export const readers = { access: { api: 'management', scope: 'relationships:read', users: true } } as const;
-export const writers = { access: { api: 'management', scope: 'relationships:write', users: true } } as const;
+export const readers = {
+  access: { api: 'management', scope: 'relationships:read', users: true, session: true },
+} as const;
+export const writers = {
+  access: { api: 'management', scope: 'relationships:write', users: true, session: true },
+} as const;
 
 export function contextOf(request: {
   tenant: RequestTenant | null;

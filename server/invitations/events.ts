@@ -33,13 +33,13 @@ export const invitationResent = eventType('INVITATION_RESENT', {
 });
 export const invitationAccepted = eventType('INVITATION_ACCEPTED', {
   when: 'An invitation was accepted. RELATIONSHIP_CREATED tells of the relationship.',
-  operations: [`POST ${base}/accept`],
+  operations: [`POST ${base}/accept`, `POST ${base}/{id}/accept`],
   data: eventData({ ...invitation, acceptor: Entity }),
   example: { ...example, acceptor: { type: 'user', id: 'bob' } },
   keyOf,
 });
 export const invitationDeclined = eventType('INVITATION_DECLINED', {
-  ...{ when: 'An invitation was declined.', operations: [`POST ${base}/decline`] },
+  ...{ when: 'An invitation was declined.', operations: [`POST ${base}/decline`, `POST ${base}/{id}/decline`] },
   ...{ data: eventData(invitation), example, keyOf },
 });
 export const invitationRevoked = eventType('INVITATION_REVOKED', {
@@ -48,6 +48,7 @@ export const invitationRevoked = eventType('INVITATION_REVOKED', {
     `DELETE ${base}/{id}`,
     `DELETE /tenants${base}/{id}`,
     `POST ${base}/accept`,
+    `POST ${base}/{id}/accept`,
     'DELETE /{tenant}/actors/{type}/{id}',
     'DELETE /{tenant}/resources/{type}/{id}',
   ],

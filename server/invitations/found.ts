@@ -1,16 +1,19 @@
 /** Finding the invitation of a requestToken: the token is signed by a key of the tenant and is the newest one. */
 
+import type { Caller } from '../core/auth/schema.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { problem } from '../core/problems.ts';
 import { readInvitationKeys } from '../keys/index.ts';
 import { lockForShare, readTenant } from '../tenants/index.ts';
 import type { InvitationServices } from './authorization.ts';
+import { emailOf, isContact } from './contact.ts';
 import { invitationProblem } from './problems.ts';
 import type { InvitationRow } from './schema.ts';
 import { readInvitation } from './store.ts';
 import { partiesOf, readToken, verifyToken } from './token.ts';
 
-type Found = { row: InvitationRow; tokenId: string };
+/** `tokenId`: absent where no token named it. */
+type Found = { row: InvitationRow; tokenId?: string };
 
 /**
  * The invitation of a token that the tenant signed, in whatever state it is; `tokenId` may be a void one's.
@@ -30,6 +33,26 @@ export async function findInvitation(
   const row = await readInvitation(tx, tenant, said.id);
   if (row === undefined) throw invitationProblem('invitation_not_found');
   return { row, tokenId: said.tokenId };
+}
+
+/**
+ * The invitation of an id, for the user who has the invited address: of others it is not told that there is one.
+ * @throws Problem forbidden, invitation_address_unverified, invitation_not_found
+ */
+export async function findReceived(
+  { encrypter }: Pick<InvitationServices, 'encrypter'>,
+  tx: Transaction,
+  caller: Caller,
+  id: string,
+): Promise<Found> {
+  if (caller.kind !== 'user')
+    throw problem('forbidden', { detail: 'Only users receive invitations. A back end needs the requestToken.' });
+  const email = emailOf(caller);
+  if (email === undefined) throw invitationProblem('invitation_address_unverified');
+  const row = await readInvitation(tx, caller.tenant, id);
+  if (row === undefined || !isContact(encrypter, caller.tenant, row, email))
+    throw invitationProblem('invitation_not_found');
+  return { row };
 }
 
 /** The invitation of an id, not locked. @throws Problem invitation_not_found */

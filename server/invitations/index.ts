@@ -25,5 +25,4 @@ export {
   listOwn,
   listShared,
   type OwnContext,
-  type Shared,
 } from './shared.ts';

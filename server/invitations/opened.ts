@@ -72,9 +72,9 @@ export async function declineOpened(
   const opened = await openInvitation(services, tenant, code);
   const isTheirs = !opened.isBound || (caller?.kind === 'user' && opened.isContact(caller.email));
   if (caller !== undefined && isTheirs)
-    return declineInvitation(services, { ...others, tenant, caller }, readCode(code).requestToken);
+    return declineInvitation(services, { ...others, tenant, caller }, readCode(code));
   if (opened.isBound && opened.provedContact === undefined)
     throw problem('forbidden', { detail: 'The invitation is bound to the address that it was sent to.' });
   const own: Caller = { kind: 'backend', tenant, clientId: page, scopes: new Set(), issuer: '' };
-  return declineInvitation(services, { ...others, tenant, caller: own }, readCode(code).requestToken);
+  return declineInvitation(services, { ...others, tenant, caller: own }, readCode(code));
 }

@@ -8,15 +8,17 @@ import { createInvitation, resendInvitation, revokeInvitation } from './actions.
 import { contextOf, type InvitationServices, readers, writers } from './authorization.ts';
 import { type ListQuery, pageOfInvitations, viewInvitation } from './list.ts';
 import { readDeliveries } from './mailed.ts';
+import { toldOf } from './may.ts';
 import { registerMemberRoutes } from './member-routes.ts';
 import { viewOf } from './rules.ts';
-import { InvitationBody, InvitationDetails, InvitationView, type Status, statuses } from './schema.ts';
+import { InvitationBody, InvitationDetails, InvitationView, OneParams, type Status, statuses } from './schema.ts';
+import { isOwn } from './shared.ts';
+import { registerSharingRoutes } from './sharing-routes.ts';
 import { registerTokenRoutes } from './token-routes.ts';
 
 export type InvitationRouteServices = InvitationServices;
 
 const idempotency = { secrets: ['requestToken'] };
-const OneParams = Type.Object({ tenant: Type.String(), id: Type.String({ pattern: UUID.source }) });
 
 export function registerInvitationRoutes(app: App, services: InvitationRouteServices): void {
   registerCreating(app, services);
@@ -24,6 +26,7 @@ export function registerInvitationRoutes(app: App, services: InvitationRouteServ
   registerChanging(app, services);
   registerMemberRoutes(app, services);
   registerTokenRoutes(app, services);
+  registerSharingRoutes(app, services);
 }
 
 function registerCreating(app: App, services: InvitationRouteServices): void {
@@ -67,6 +70,13 @@ function registerReading(app: App, services: InvitationRouteServices): void {
           ),
           toId: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
           received: Type.Optional(Type.Unsafe<'true' | 'false'>(Type.Enum(['true', 'false']))),
+          actions: Type.Optional(
+            Type.Unsafe<'true' | 'false'>(
+              Type.Enum(['true', 'false'], {
+                description: 'true: each invitation of a user has actions, what the user may do with it now.',
+              }),
+            ),
+          ),
           ...pageQuery,
         },
         { additionalProperties: false },
@@ -85,14 +95,18 @@ function registerReading(app: App, services: InvitationRouteServices): void {
       },
     },
     handler: async (request, reply) => {
-      const { limit = PAGE_ITEMS, cursor, received, ...filter } = request.query;
+      const { limit = PAGE_ITEMS, cursor, received, actions, ...filter } = request.query;
       const query: ListQuery = { ...filter, received: received === 'true' };
       const before = cursor === undefined ? {} : { before: decodeCursor(cursor, 'sharing invitations', UUID) };
-      const { rows, withheld, next } = await pageOfInvitations(services, contextOf(request), query, {
-        ...before,
-        limit,
-      });
-      const seen = rows.map((row) => viewOf(row, services.clock.now()));
+      const context = contextOf(request);
+      const { rows, withheld, next } = await pageOfInvitations(services, context, query, { ...before, limit });
+      const own = actions === 'true' && isOwn(context) ? context : undefined;
+      const seen = await Promise.all(
+        rows.map(async (row) => ({
+          ...viewOf(row, services.clock.now()),
+          ...(own === undefined ? {} : await toldOf(services, own, row, query.received === true)),
+        })),
+      );
       const page = { invitations: seen, ...(withheld.length === 0 ? {} : { withheld }) };
       if (next === undefined) return page;
       const onward = encodeCursor(next, 'sharing invitations');

@@ -1,27 +1,38 @@
 /**
- * What somebody shares, for its own page: the invitations of its that wait, what others accepted of it and still have, and its own
- * relationships. The tenant's policies say what of it may be ended, as they do at the API.
+ * What somebody shares: the invitations of its that wait, what others accepted of it and still have, what it accepted of others, and its
+ * own relationships. The tenant's policies say what of it may be ended.
  */
 import { createHash } from 'node:crypto';
 import type { Caller } from '../core/auth/schema.ts';
 import { limits } from '../core/limits.ts';
-import { deleteRelationship, pageOfRelationships, type Relationship, readHolding } from '../relationships/index.ts';
+import {
+  deleteRelationship,
+  pageOfRelationships,
+  type Relationship,
+  readHolding,
+  relationshipProblem,
+} from '../relationships/index.ts';
 import { doing, type InvitationServices, type RequestContext, recordAuthorOf } from './authorization.ts';
 import { pageOfInvitations } from './list.ts';
-import { relationshipFor, targetOf } from './rules.ts';
-import type { InvitationRow } from './schema.ts';
+import { nameOfInvitor } from './mailed.ts';
+import { isAllowed } from './may.ts';
+import { invitorOf, relationshipFor, targetOf } from './rules.ts';
+import type { AcceptedRow, InvitationRow } from './schema.ts';
 import { listAccepted } from './store.ts';
 
-/** `id`: names it for one person only. `contact`: masked, whom the invitation went to. `since`: RFC 3339. */
+/** `id`: names it for one person only. `contact`: masked, whom the invitation went to. `invitor`: its shown name. `since`: RFC 3339. */
 export type Shared = {
   id: string;
   /** What is shared, the end of the relationship that the person has not accepted. */
   what: { type: string; id: string };
   relationship: Relationship;
   contact?: string;
+  invitor?: string;
   since?: string;
   canEnd: boolean;
 };
+/** `more`: there are more than are listed. */
+export type SharedList = { rows: Shared[]; more: boolean };
 export type Invited = {
   id: string;
   what: { type: string; id: string };
@@ -33,6 +44,8 @@ export type Invited = {
 };
 
 export type OwnContext = RequestContext & { caller: Extract<Caller, { kind: 'user' }> };
+
+export const isOwn = (context: RequestContext): context is OwnContext => context.caller.kind === 'user';
 
 const most = limits.accountItemsMax;
 
@@ -49,65 +62,93 @@ export async function listInvited(services: InvitationServices, context: OwnCont
 }
 
 /** What others accepted of it and still have, newest first. */
-export async function listShared(services: InvitationServices, context: OwnContext): Promise<Shared[]> {
-  const { database, clock } = services;
+export async function listShared(services: InvitationServices, context: OwnContext): Promise<SharedList> {
   const { tenant, caller } = context;
+  const accepted = await services.database.read(tenant, (tx) =>
+    listAccepted(tx, tenant, { invitor: caller.actor }, most + 1),
+  );
+  return holdingOf(services, context, accepted, async ({ contact_mask: contact }) => ({ contact }));
+}
+
+/** What it accepted of others and still has, newest first, whichever way the relationships lead. */
+export async function listReceived(services: InvitationServices, context: OwnContext): Promise<SharedList> {
+  const { tenant, caller } = context;
+  const accepted = await services.database.read(tenant, (tx) =>
+    listAccepted(tx, tenant, { acceptor: caller.actor }, most + 1),
+  );
+  const names = new Map<string, Promise<string | undefined>>();
+  const nameOf = (row: AcceptedRow) => {
+    const invitor = invitorOf(row);
+    const key = `${invitor.type}/${invitor.id}`;
+    const name = names.get(key) ?? nameOfInvitor(services, tenant, invitor);
+    names.set(key, name);
+    return name;
+  };
+  return holdingOf(services, context, accepted, async (row) => {
+    const invitor = await nameOf(row);
+    return invitor === undefined ? {} : { invitor };
+  });
+}
+
+/** Of what was accepted, the relationships that are still there: whoever accepted two invitations to the same has it once. */
+async function holdingOf(
+  services: InvitationServices,
+  context: OwnContext,
+  found: readonly AcceptedRow[],
+  tell: (row: AcceptedRow) => Promise<Partial<Shared>>,
+): Promise<SharedList> {
+  const { database, clock } = services;
+  const { tenant } = context;
   const now = new Date(clock.now()).toISOString();
-  const accepted = await database.read(tenant, (tx) => listAccepted(tx, tenant, caller.actor, most));
+  const accepted = found.slice(0, most);
   const made = accepted.map((row) => relationshipFor(row, { type: row.acceptor_type, id: row.acceptor_id }));
   const holding = await database.read(tenant, (tx) => readHolding(tx, tenant, made, now));
-  const known = new Set<string>();
-  const shown: Promise<Shared>[] = [];
+  const shown = new Map<string, Promise<Shared>>();
+  const show = async (id: string, row: AcceptedRow, relationship: Relationship): Promise<Shared> => ({
+    ...{ id, what: targetOf(row), relationship, since: row.accepted_at, ...(await tell(row)) },
+    canEnd: await mayDelete(services, context, relationship),
+  });
   for (const [n, row] of accepted.entries()) {
     const relationship = holding[n];
     if (relationship === undefined) continue;
     const id = idOf(relationship);
-    const { contact_mask: contact, accepted_at: since } = row;
-    // Who accepted two invitations to the same has it once.
-    if (known.has(id)) continue;
-    known.add(id);
-    shown.push(
-      mayDelete(services, context, relationship).then((canEnd) => ({
-        ...{ id, what: targetOf(row), relationship, contact, since, canEnd },
-      })),
-    );
+    if (!shown.has(id)) shown.set(id, show(id, row, relationship));
   }
-  return Promise.all(shown);
+  return { rows: await Promise.all(shown.values()), more: found.length > most };
 }
 
 /**
  * Its own relationships, where the policy type:relationships:list lets it read them.
  * @returns undefined where it does not
  */
-export async function listOwn(services: InvitationServices, context: OwnContext): Promise<Shared[] | undefined> {
+export async function listOwn(services: InvitationServices, context: OwnContext): Promise<SharedList | undefined> {
   const { tenant, caller } = context;
   const { actor } = caller;
   const action = `${actor.type}:relationships:list`;
   if (!(await isAllowed(services, context, { action, resource: actor }))) return undefined;
-  const { rows } = await pageOfRelationships(services, tenant, 'from', actor, { limit: most });
-  return Promise.all(
-    rows.map(async (row) => {
-      const to = { type: row.to_type, id: row.to_id };
-      const expiry = row.expires_at === null ? {} : { expiresAt: row.expires_at };
-      const relationship: Relationship = { from: actor, relationshipType: row.name, to, ...expiry };
-      return {
-        id: idOf(relationship),
-        what: to,
-        relationship,
-        canEnd: await mayDelete(services, context, relationship),
-      };
-    }),
-  );
+  const { rows, more } = await pageOfRelationships(services, tenant, 'from', actor, { limit: most });
+  const shown = rows.map(async (row): Promise<Shared> => {
+    const to = { type: row.to_type, id: row.to_id };
+    const expiry = row.expires_at === null ? {} : { expiresAt: row.expires_at };
+    const relationship: Relationship = { from: actor, relationshipType: row.name, to, ...expiry };
+    const canEnd = await mayDelete(services, context, relationship);
+    return { id: idOf(relationship), what: to, relationship, canEnd };
+  });
+  return { rows: await Promise.all(shown), more };
 }
 
 /**
- * Ends what listShared or listOwn showed to it.
- * @throws Problem forbidden as the API, relationship_not_found
+ * Ends what one of the lists showed to it.
+ * @throws Problem relationship_not_found, also for what somebody else has; forbidden
  */
-export async function endShared(services: InvitationServices, context: OwnContext, shared: Shared): Promise<void> {
-  const { relationship } = shared;
-  await services.requireAccess(context, deleting(relationship));
-  await deleteRelationship(services, recordAuthorOf(context), relationship);
+export async function endShared(services: InvitationServices, context: OwnContext, id: string) {
+  for (const list of [listShared, listReceived, listOwn]) {
+    const one = (await list(services, context))?.rows.find((row) => row.id === id);
+    if (one === undefined) continue;
+    await services.requireAccess(context, deleting(one.relationship));
+    return deleteRelationship(services, recordAuthorOf(context), one.relationship);
+  }
+  throw relationshipProblem('relationship_not_found');
 }
 
 function idOf({ from, relationshipType, to }: Relationship): string {
@@ -125,13 +166,3 @@ const mayDelete = (services: InvitationServices, context: OwnContext, relationsh
 
 const mayRevoke = (services: InvitationServices, context: OwnContext, row: InvitationRow) =>
   isAllowed(services, context, doing(services, context, 'revoke', row));
-
-/** Where there is no policy of the name, nothing is asked. */
-async function isAllowed(
-  { checkAccess }: InvitationServices,
-  context: OwnContext,
-  question: Parameters<InvitationServices['checkAccess']>[1],
-): Promise<boolean> {
-  if (!context.requestTenant.snapshot.policies.has(question.action)) return false;
-  return (await checkAccess(context, question)).answer.outcome === 'allow';
-}

@@ -89,18 +89,22 @@ export async function isAcceptedBy(tx: Transaction, tenant: string, id: string, 
   return row.found;
 }
 
-/** What others accepted of an invitor, newest first. */
+/** What others accepted of an invitor, or what an acceptor accepted, newest first. */
 export function listAccepted(
   tx: Transaction,
   tenant: string,
-  { type, id }: Entity,
+  of: { invitor: Entity } | { acceptor: Entity },
   limit: number,
 ): Promise<AcceptedRow[]> {
+  const theirs =
+    'invitor' in of
+      ? sql`invitor_type = ${of.invitor.type} and invitor_id = ${of.invitor.id}`
+      : sql`acceptor_type = ${of.acceptor.type} and acceptor_id = ${of.acceptor.id}`;
   return tx.many(
     AcceptedRow,
     sql`select ${columns}, acceptor_type, acceptor_id, accepted_at from accord.invitation i
       join accord.invitation_use u on u.tenant = i.tenant and u.invitation = i.id
-      where i.tenant = ${tenant} and invitor_type = ${type} and invitor_id = ${id}
+      where i.tenant = ${tenant} and ${theirs}
       order by accepted_at desc, id, acceptor_type, acceptor_id limit ${limit}`,
   );
 }

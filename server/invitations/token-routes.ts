@@ -39,7 +39,7 @@ export function registerTokenRoutes(app: App, services: InvitationServices): voi
       response: { 200: Declined },
     },
     handler: async (request, reply) => {
-      const { result, revision } = await declineInvitation(services, contextOf(request), request.body.requestToken);
+      const { result, revision } = await declineInvitation(services, contextOf(request), request.body);
       reply.header('accord-revision', revision);
       return result;
     },

@@ -70,7 +70,7 @@ async function look(transport: MailTransport, one: Looked): Promise<DoctorFindin
     const found = `the Secret ${one.missing} of spec.mail.smtp.secretRef was not read`;
     return [{ ...about, found, remedy: 'No mail is sent. The Secret needs the keys username and password.' }];
   }
-  const error = await transport.verify(one.server);
+  const error = await transport.verify(one.server, one.tenant ?? '');
   if (error === undefined) return [];
   const { host, port } = one.server;
   const where = one.tenant === undefined ? 'ACCORD_SMTP_URL' : 'spec.mail.smtp of the Tenant, and its Secret';

@@ -10,12 +10,13 @@ import { readTenant } from '../tenants/index.ts';
 import { type AuditedUnit, type RecordWritten, type WriteServices, write } from '../writes/index.ts';
 import { keepMessage } from './actions.ts';
 import { mailFailed, SERVICE } from './events.ts';
+import { isNoSuchAddress } from './failures.ts';
 import { TemplateError } from './liquid.ts';
 import { mailProblem } from './problems.ts';
 import { chooseTemplate, writeMail } from './rendering.ts';
 import type { MessageBody } from './schema.ts';
 import { bounceMessage, readMessage } from './store.ts';
-import { insertSuppression, removeSuppression } from './suppression-store.ts';
+import { insertSuppression, isSuppressed, removeSuppression } from './suppression-store.ts';
 import { isBuiltIn, sampleVariables, wrongVariables } from './variables.ts';
 
 export type MessageServices = WriteServices & { encrypter: Encrypter; observe: Observe };
@@ -64,10 +65,11 @@ export async function sendMessage(
   });
 }
 
-export type Bounce = { messageId: string; kind: 'hard' | 'soft' | 'complaint' };
+/** `failed`: it did not arrive, and its address may be a good one. */
+export type Bounce = { messageId: string; kind: 'hard' | 'failed' | 'soft' | 'complaint' };
 
 const MESSAGE_ID = /^X-Accord-Message:\s*([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\s*$/im;
-const STATUS = /^Status:\s*([245])\.\d{1,3}\.\d{1,3}/im;
+const STATUS = /^Status:\s*([245]\.\d{1,3}\.\d{1,3})(?!\d)/im;
 
 /** What a report says (RFC 3464): which message, by the header that we gave it, and whether it will ever arrive. */
 export function readReport(report: string): Bounce | undefined {
@@ -75,12 +77,13 @@ export function readReport(report: string): Bounce | undefined {
   if (messageId === undefined) return undefined;
   if (/^Feedback-Type:\s*abuse/im.test(report)) return { messageId, kind: 'complaint' };
   const status = STATUS.exec(report)?.[1];
-  if (status === undefined || status === '2') return undefined;
-  return { messageId, kind: status === '5' && /^Action:\s*failed/im.test(report) ? 'hard' : 'soft' };
+  if (status === undefined || status.startsWith('2')) return undefined;
+  if (!status.startsWith('5') || !/^Action:\s*failed/im.test(report)) return { messageId, kind: 'soft' };
+  return { messageId, kind: isNoSuchAddress(status) ? 'hard' : 'failed' };
 }
 
 /**
- * A mail came back: it has failed, and its address gets no more.
+ * A mail came back: it has failed, and an address that does not exist or complains gets no more.
  * @returns whether the address is suppressed now. A second report changes nothing
  * @throws Problem mail_message_not_found
  */
@@ -95,11 +98,13 @@ export async function recordBounce(
     if (message === undefined) throw mailProblem('mail_message_not_found');
     if (kind === 'soft') return false;
     const bounced = await bounceMessage(tx, tenant, messageId, 'bounced');
-    if (bounced === undefined) return message.status === 'failed'; // one that waits has not come back
+    // One that waits has not come back; one that has failed is told of for the second time.
+    if (bounced === undefined) return isSuppressed(tx, tenant, messageId);
     const { recipient_digest, recipient_mask, template } = bounced;
+    unit.emit(mailFailed, { requestor: SERVICE, messageId, template, to: recipient_mask, reason: 'bounced' });
+    if (kind === 'failed') return false;
     const reason = kind === 'hard' ? 'bounced' : 'complained';
     await insertSuppression(tx, tenant, { recipient_digest, recipient_mask, reason, at: unit.nowText });
-    unit.emit(mailFailed, { requestor: SERVICE, messageId, template, to: recipient_mask, reason: 'bounced' });
     return true;
   });
 }

@@ -17,10 +17,10 @@ import { MailTransport } from './transport.ts';
 export const mailRoom = defineRoom({
   name: 'mail',
   tables: ['mail_message', 'mail_lane', 'mail_suppression', 'mail_settings', 'mail_template'],
-  create({ config, database, encrypter, clock, observe, baseUrl, server }, use) {
+  create({ config, database, encrypter, clock, observe, baseUrl, server, outbound }, use) {
     const writes = use(writesRoom);
     const base = { ...writes, database, encrypter, clock, observe, config, baseUrl };
-    const transport = new MailTransport(config, baseUrl);
+    const transport = new MailTransport(config, baseUrl, outbound);
     const sender = new MailSender({ ...base, server, writes, transport });
     const outbox: Outbox = { directory: undefined };
     return { ...base, sender, transport, outbox, waitForRevision: use(snapshotRoom).waitForRevision };

@@ -1,8 +1,9 @@
 /**
  * What sends the mails that wait. Each tenant with mails has a lane (core/lanes), which one server owns at a time: it reads what is
  * due, sends some side by side, and writes what became of those that have ended together, behind the fence of the lane. A mail
- * server that hangs holds up the lanes of the tenants that use it, and no other one. A server that ends between the mail server's
- * answer and the commit is the one way in which a mail is sent twice, with the same Message-ID.
+ * server that hangs holds up the lanes of the tenants that use it, and no other one. A mail is sent twice, with the same Message-ID,
+ * when this server ends, or loses the lane, between writing it and the commit, or when the mail server accepts it and its answer does
+ * not come within mailAnswerMsMax.
  */
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../core/clock.ts';
@@ -25,7 +26,7 @@ import { type Chosen, chooseTemplate, type Written, writeWaiting } from './rende
 import { type Sending, sendingOf } from './settings.ts';
 import { findExpired, mailLanes, nextDueAt, readDue, tenantsDue, type WaitingRow } from './store.ts';
 import { readSuppressions, type SuppressionRow } from './suppression-store.ts';
-import type { MailTransport } from './transport.ts';
+import type { MailTransport, SendResult } from './transport.ts';
 import { unsubscribeUrl } from './unsubscribe.ts';
 
 declare module '../core/observe.ts' {
@@ -51,11 +52,16 @@ export type SenderServices = {
 /** So that one transaction writes what became of several mails. */
 const GATHER_MS = 10;
 const LOOK_MS = 500;
+/** A mail that is due may be under way for so long. */
+const ATTEMPT_MS = limits.mailTurnMsMax + limits.mailSendMsMax + limits.mailAnswerMsMax;
 /** Of the lanes' transactions: they wait for one another, and never for those of requests. */
 const POOL_MAX = 3;
 
-/** What a lane has under way, by the ids of mails, until it is written what became of them. */
-type Lane = { busy: Map<string, Promise<void>>; ended: Ended[]; lost: Promise<unknown> };
+/**
+ * What a lane has under way, by the ids of mails, until it is written what became of them. `woken`: resolved when one of them has
+ * ended, or the lane is lost; made anew in each round.
+ */
+type Lane = { busy: Set<string>; ended: Ended[]; woken: PromiseWithResolvers<void>; ending: AbortSignal };
 
 export class MailSender {
   readonly #services: SenderServices;
@@ -115,9 +121,10 @@ export class MailSender {
     for (;;) {
       if (!owned.ending.aborted) await this.#begin(tenant, lane);
       if (lane.busy.size === 0) break;
-      await Promise.race([...lane.busy.values(), lane.lost]);
+      if (lane.ended.length === 0) await lane.woken.promise;
       if (owned.lost.aborted) return undefined;
       await sleep(GATHER_MS);
+      lane.woken = Promise.withResolvers();
       await this.#record(owned, lane);
     }
     const now = clock.now();
@@ -129,29 +136,41 @@ export class MailSender {
   async #begin(tenant: string, lane: Lane): Promise<void> {
     const limit = limits.mailsSendingPerTenantMax - lane.busy.size;
     if (limit <= 0) return;
-    const due = { now: utc(this.#services.clock.now()), except: [...lane.busy.keys()], limit };
+    const due = { now: utc(this.#services.clock.now()), except: [...lane.busy], limit };
     const rows = await this.#database.read(tenant, (tx) => readDue(tx, tenant, due));
     if (rows.length === 0) return;
     const prepare = await this.#database.tenantSnapshot(tenant, (tx) => this.#readFor(tx, tenant, rows));
     for (const row of rows) {
       // Writing a mail takes the main thread: others have their turn between two of them.
       await nextTurn();
-      const attempt = this.#attempt(row, prepare).then((ended) => void lane.ended.push(ended));
-      lane.busy.set(row.id, attempt);
+      lane.busy.add(row.id);
+      void this.#attempt(row, prepare, lane.ending).then((ended) => {
+        // What was not tried is due as before.
+        if (ended === undefined) lane.busy.delete(row.id);
+        else lane.ended.push(ended);
+        lane.woken.resolve();
+      });
     }
   }
 
-  async #attempt(row: WaitingRow, prepare: (row: WaitingRow) => Prepared | Result): Promise<Ended> {
+  /** @returns undefined when nothing was tried. It does not throw */
+  async #attempt(
+    row: WaitingRow,
+    prepare: (row: WaitingRow) => Prepared | Result,
+    ending: AbortSignal,
+  ): Promise<Ended | undefined> {
     try {
       const prepared = prepare(row);
-      return { row, ...('outcome' in prepared ? prepared : await this.#send(row, prepared)) };
+      if ('outcome' in prepared) return { row, ...prepared };
+      const result = await this.#send(row, prepared, ending);
+      return result && { row, ...resultOf(result) };
     } catch (error) {
       this.#services.observe({ kind: 'background_failed', task: 'sending a mail', error });
       return { row, outcome: 'postponed', answer: 'the mail could not be written' };
     }
   }
 
-  async #send(row: WaitingRow, { sending, written, to }: Prepared): Promise<Result> {
+  #send(row: WaitingRow, { sending, written, to }: Prepared, ending: AbortSignal): Promise<SendResult | undefined> {
     const { baseUrl, encrypter, transport } = this.#services;
     const { id, tenant, recipient_digest: digest } = row;
     const { language: _language, ...parts } = written;
@@ -159,7 +178,7 @@ export class MailSender {
       ? {}
       : { unsubscribe: unsubscribeUrl({ baseUrl, encrypter }, tenant, digest) };
     const { server, ...names } = sending;
-    return resultOf(await transport.send(server, { id, to, ...names, ...parts, ...unsubscribe }));
+    return transport.send(server, { id, to, ...names, ...parts, ...unsubscribe }, { tenant, ending });
   }
 
   /** Reads what some mails of a tenant are written by. @returns what to send of one of them, or why nothing is to be sent */
@@ -231,7 +250,9 @@ export class MailSender {
       observe({ kind: 'background_failed', task: 'ending mails that were not sent in time', error });
     }
     if (isHeld) return false;
-    const rows = await this.#database.system((tx) => findExpired(tx, utc(clock.now()), limits.mailsExpiringMax));
+    const now = clock.now();
+    const times = { now: utc(now), certainly: utc(now - ATTEMPT_MS), limit: limits.mailsExpiringMax };
+    const rows = await this.#database.system((tx) => findExpired(tx, times));
     for (const [tenant, its] of Map.groupBy(rows, (row) => row.tenant)) {
       await write(writes, { tenant }, { locks: 'records' }, (unit) => {
         const expired = its.map(({ id }) => ({ id, status: 'failed' as const, reason: 'expired' }));
@@ -248,9 +269,10 @@ export class MailSender {
   }
 }
 
-function laneOf({ lost }: OwnedLane): Lane {
-  const isLost = new Promise((done) => lost.addEventListener('abort', done, { once: true }));
-  return { busy: new Map(), ended: [], lost: isLost };
+function laneOf({ lost, ending }: OwnedLane): Lane {
+  const lane: Lane = { busy: new Set(), ended: [], woken: Promise.withResolvers(), ending };
+  lost.addEventListener('abort', () => lane.woken.resolve(), { once: true });
+  return lane;
 }
 
 type Read = { sending: Sending | undefined; chosen: Chosen | undefined; suppression: SuppressionRow | undefined };

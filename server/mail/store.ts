@@ -174,11 +174,19 @@ export async function settleWritten(tx: Transaction, rows: readonly WaitingRow[]
     where m.tenant = u.tenant and m.id = u.id`);
 }
 
-/** Some messages of all tenants that were not sent in time; in a system transaction. */
-export function findExpired(tx: Transaction, now: string, limit: number): Promise<Static<typeof Expired>[]> {
+/**
+ * Some messages of all tenants that were not sent in time; in a system transaction.
+ * @param certainly those that expired before it are none that a lane has under way; others may be, while a server owns it
+ */
+export function findExpired(
+  tx: Transaction,
+  { now, certainly, limit }: { now: string; certainly: string; limit: number },
+): Promise<Static<typeof Expired>[]> {
   return tx.many(
     Expired,
-    sql`select tenant, id from accord.mail_message where status = 'waiting' and expires_at <= ${now}
+    sql`select tenant, id from accord.mail_message m where status = 'waiting' and expires_at <= ${now}
+        and (expires_at <= ${certainly} or not exists (
+          select from accord.mail_lane l where l.tenant = m.tenant and l.owner is not null and l.owned_until > now()))
       order by expires_at limit ${limit}`,
   );
 }

@@ -36,6 +36,18 @@ export function readSuppressions(
   );
 }
 
+const IsSuppressed = Type.Object({ suppressed: Type.Boolean() });
+
+/** Whether the address of a message gets no mail at all. */
+export async function isSuppressed(tx: Transaction, tenant: string, messageId: string): Promise<boolean> {
+  const { suppressed } = await tx.one(
+    IsSuppressed,
+    sql`select exists (select from accord.mail_suppression where tenant = ${tenant} and reason <> 'unsubscribed' and recipient_digest = (
+      select recipient_digest from accord.mail_message where tenant = ${tenant} and id = ${messageId})) as suppressed`,
+  );
+  return suppressed;
+}
+
 /** By digest. */
 export function listSuppressions(
   tx: Transaction,

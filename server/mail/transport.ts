@@ -1,19 +1,23 @@
 /**
- * SMTP, by nodemailer: at most two connections to a mail server, always over TLS, each attempt bounded as a whole. The library is
- * loaded with the first mail.
+ * SMTP, by nodemailer: at most two connections to a mail server, always over TLS, and each attempt bounded. The library is loaded
+ * with the first mail.
  */
 
-import { type LookupAddress, lookup } from 'node:dns';
 import { readFile } from 'node:fs/promises';
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import { getCACertificates } from 'node:tls';
 import { LRUCache } from 'lru-cache';
 import type { SMTPPoolOptions, Transporter } from 'nodemailer';
 import type { Config } from '../core/config.ts';
 import { limits } from '../core/limits.ts';
 import { type Cidr, isAddressAllowed, parseCidrs } from '../core/outbound/addresses.ts';
+import { guardedLookup } from '../core/outbound/guard.ts';
+import type { Outbound } from '../core/outbound/outbound.ts';
+import { failureOf, type SendFailure, type SmtpError } from './failures.ts';
 import { answerOf } from './rules.ts';
 import type { Address, SmtpServer } from './settings.ts';
+import { CONNECTIONS, close, end, endTurn, type Pool, Turns } from './smtp-pool.ts';
 
 export type Mail = {
   id: string;
@@ -28,92 +32,100 @@ export type Mail = {
   unsubscribe?: string;
 };
 
-/** `soft`: it may go well later. `unknown`: the address is refused, and always will be. */
-export type SendResult =
-  | { ok: true; answer: string }
-  | { ok: false; kind: 'soft' | 'hard' | 'unknown'; answer: string };
+export type SendResult = { ok: true; answer: string } | SendFailure;
 
-type Pool = {
-  transporter: Transporter;
-  sockets: Set<Socket>;
-  /** Mails may be sent at once: as many as there are connections, and as many that wait for them. */
-  free: number;
-  waiting: (() => void)[];
-  /** Nothing new is sent by it; it is ended when nothing is under way. */
-  isClosing: boolean;
-  isEnded: boolean;
+/** Whose mail it is, and when it is not to be sent any more where it waits for a connection. */
+export type Asking = { tenant: string; ending: AbortSignal };
+
+/** A connection has to be made within it, with the look-up of the host. */
+const CONNECT_MS = 10_000;
+/** An idle connection is closed after it. */
+const IDLE_MS = 20_000;
+
+/** How long a mail waits for a connection, is written, and is accepted, at most. */
+type Times = { turnMs: number; sendMs: number; answerMs: number };
+const TIMES: Times = {
+  turnMs: limits.mailTurnMsMax,
+  sendMs: limits.mailSendMsMax,
+  answerMs: limits.mailAnswerMsMax,
 };
-
-const CONNECTIONS = 2;
-const AT_ONCE = CONNECTIONS * 2;
-
-/** Mails to one server wait for their turn in the order in which they came; the time of an attempt begins with it. */
-async function takeTurn(pool: Pool): Promise<void> {
-  if (pool.free > 0) pool.free--;
-  else await new Promise<void>((turn) => pool.waiting.push(turn));
-}
-
-function endTurn(pool: Pool): void {
-  const next = pool.waiting.shift();
-  if (next !== undefined) {
-    next();
-    return;
-  }
-  pool.free++;
-  if (pool.isClosing && pool.free === AT_ONCE) end(pool);
-}
 
 export class MailTransport {
   readonly #allow: readonly Cidr[];
   readonly #hostOfIds: string;
   readonly #caFile: string | undefined;
+  readonly #resolve: Outbound['resolve'];
+  readonly #times: Times;
   readonly #pools = new LRUCache<string, Promise<Pool>>({
     max: limits.mailTransportsMax,
     dispose: (pool) => void pool.then(close, () => {}),
   });
 
-  constructor(config: Pick<Config, 'ACCORD_OUTBOUND_ALLOW' | 'ACCORD_CA_BUNDLE'>, baseUrl: string) {
+  /** @param times others in tests */
+  constructor(
+    config: Pick<Config, 'ACCORD_OUTBOUND_ALLOW' | 'ACCORD_CA_BUNDLE'>,
+    baseUrl: string,
+    { resolve }: Pick<Outbound, 'resolve'>,
+    times: Times = TIMES,
+  ) {
+    this.#resolve = resolve;
+    this.#times = times;
     this.#allow = parseCidrs(config.ACCORD_OUTBOUND_ALLOW);
     this.#caFile = config.ACCORD_CA_BUNDLE;
     this.#hostOfIds = new URL(baseUrl).hostname;
   }
 
   /**
-   * One attempt. It takes at most mailSendMsMax, and does not throw. The address is passed apart from the text of the headers:
+   * One attempt, when there is a connection for it; it does not throw. The address is passed apart from the text of the headers:
    * nothing in them can add a recipient.
+   * @returns undefined when nothing was tried: no connection was free in time
    */
-  async send(server: SmtpServer, mail: Mail): Promise<SendResult> {
-    const key = JSON.stringify(server);
-    let timer: NodeJS.Timeout | undefined;
-    let pool: Pool | undefined;
+  async send(server: SmtpServer, mail: Mail, { tenant, ending }: Asking): Promise<SendResult | undefined> {
+    const waiting = new AbortController();
+    const giveUp = () => waiting.abort();
+    const timer = setTimeout(giveUp, this.#times.turnMs);
+    ending.addEventListener('abort', giveUp);
+    if (ending.aborted) giveUp();
     try {
-      pool = await this.#pool(key, server);
-      await takeTurn(pool);
-      if (pool.isEnded) throw new Error('the mail server did not answer another mail in time');
-      const used = pool;
-      const late = new Promise<never>((_done, failed) => {
-        timer = setTimeout(() => {
-          // Its connections are ended: what we gave up is not to arrive later.
-          this.#pools.delete(key);
-          end(used);
-          failed(new Error(`no complete answer within ${limits.mailSendMsMax} ms`));
-        }, limits.mailSendMsMax);
-      });
-      const sending = used.transporter.sendMail(this.#message(mail));
-      sending.catch(() => {});
-      const { response } = (await Promise.race([sending, late])) as { response?: string };
-      return { ok: true, answer: answerOf(response ?? '') };
+      const pool = await this.#pool(server, tenant);
+      if (!(await pool.turns.take(waiting.signal))) return undefined;
+      try {
+        return pool.isEnded ? undefined : await this.#attempt(pool, mail);
+      } finally {
+        endTurn(pool);
+      }
     } catch (error) {
       return failureOf(error);
     } finally {
       clearTimeout(timer);
-      if (pool !== undefined) endTurn(pool);
+      ending.removeEventListener('abort', giveUp);
+    }
+  }
+
+  /** What takes too long is cut off with its connection, so that it does not arrive later; other mails are not concerned. */
+  async #attempt({ transporter }: Pool, mail: Mail): Promise<SendResult> {
+    const cut = new AbortController();
+    const { sendMs, answerMs } = this.#times;
+    const within = (ms: number) => setTimeout(() => cut.abort(new Error(`no complete answer within ${ms} ms`)), ms);
+    let timer = within(sendMs);
+    const onWritten = () => {
+      clearTimeout(timer);
+      timer = within(answerMs);
+    };
+    try {
+      const message = { ...this.#message(mail), signal: cut.signal, onWritten };
+      const { response } = (await transporter.sendMail(message)) as { response?: string };
+      return { ok: true, answer: answerOf(response ?? '') };
+    } catch (error) {
+      return failureOf(cut.signal.aborted ? cut.signal.reason : error);
+    } finally {
+      clearTimeout(timer);
     }
   }
 
   /** Connects, with TLS and credentials, and sends nothing. @returns what is wrong, in words */
-  async verify(server: SmtpServer): Promise<string | undefined> {
-    const opened = await this.#open(server).catch((error: Error) => error);
+  async verify(server: SmtpServer, tenant: string): Promise<string | undefined> {
+    const opened = await this.#open(server, tenant).catch((error: Error) => error);
     if (opened instanceof Error) return opened.message;
     const late = setTimeout(() => end(opened), limits.mailSendMsMax);
     try {
@@ -144,16 +156,18 @@ export class MailTransport {
     };
   }
 
-  #pool(key: string, server: SmtpServer): Promise<Pool> {
+  #pool(server: SmtpServer, tenant: string): Promise<Pool> {
+    const key = JSON.stringify(server);
     const there = this.#pools.get(key);
     if (there !== undefined) return there;
-    const made = this.#open(server);
+    const made = this.#open(server, tenant);
     this.#pools.set(key, made);
     made.catch(() => this.#pools.delete(key));
     return made;
   }
 
-  async #open({ host, port, isImplicitTls, auth, isTenants }: SmtpServer): Promise<Pool> {
+  /** @param tenant for whom the host is looked up: its mail servers are looked up one after another */
+  async #open({ host, port, isImplicitTls, auth, isTenants }: SmtpServer, tenant: string): Promise<Pool> {
     const { createTransport } = await import('nodemailer');
     const ca =
       this.#caFile === undefined ? {} : { ca: [...getCACertificates('default'), await readFile(this.#caFile, 'utf8')] };
@@ -169,16 +183,19 @@ export class MailTransport {
         requireTLS: true,
       },
       ...{ disableFileAccess: true, disableUrlAccess: true, name: this.#hostOfIds, ...(auth ? { auth } : {}) },
-      ...{ connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 },
+      ...{ connectionTimeout: CONNECT_MS, greetingTimeout: 10_000, idleTimeout: IDLE_MS, socketCloseTimeout: 0 },
+      // Of silence: an attempt has timers of its own, which end it before.
+      socketTimeout: limits.mailAnswerMsMax * 2,
       tls: { ...ca, ...(isIP(host) === 0 ? { servername: host } : {}), minVersion: 'TLSv1.2' },
       // A connection of our own: its address is judged, and it can be ended when an attempt takes too long.
       getSocket: (_options: unknown, callback: (error: Error | null, found?: { connection: Socket }) => void) => {
-        const socket = connect({ host, port, ...(isTenants ? { lookup: judged(this.#allow) } : {}) });
+        const socket = connect({ host, port, ...(isTenants ? { lookup: this.#lookupFor(tenant) } : {}) });
         sockets.add(socket);
-        socket.setTimeout(10_000, () => socket.destroy(new Error(`no connection to ${host}:${port} within 10 s`)));
+        const late = `no connection to ${host}:${port} within ${CONNECT_MS} ms`;
+        socket.setTimeout(CONNECT_MS, () => socket.destroy(new Error(late)));
         socket.once('close', () => sockets.delete(socket));
-        const refused = isTenants && isIP(host) !== 0 && !isAddressAllowed(host, this.#allow);
-        if (refused) socket.destroy(notAllowed(host));
+        const refused = isTenants && isIP(host) !== 0 ? this.#refusalOf(host) : undefined;
+        if (refused !== undefined) socket.destroy(new Error(refused));
         const failed = (error: Error) => callback(error);
         socket.once('error', failed);
         socket.once('connect', () => {
@@ -192,7 +209,20 @@ export class MailTransport {
     const transporter = createTransport(options) as unknown as Transporter;
     // What fails is told to whoever sends; without a listener it would end the process.
     transporter.on('error', () => {});
-    return { transporter, sockets, free: AT_ONCE, waiting: [], isClosing: false, isEnded: false };
+    transporter.use('stream', tellWhenWritten);
+    return { transporter, sockets, turns: new Turns(CONNECTIONS), isClosing: false, isEnded: false };
+  }
+
+  #refusalOf(address: string): string | undefined {
+    if (isAddressAllowed(address, this.#allow)) return undefined;
+    return `the address ${address} is not public and ACCORD_OUTBOUND_ALLOW does not name it`;
+  }
+
+  /** Gives a connection only addresses that may be reached. The name server may be the tenant's, and never answer. */
+  #lookupFor(tenant: string): LookupFunction {
+    const signal = AbortSignal.timeout(CONNECT_MS);
+    const find = (hostname: string) => this.#resolve(tenant, hostname, signal);
+    return guardedLookup(find, (address) => this.#refusalOf(address));
   }
 
   /** What is under way is cut off. */
@@ -202,46 +232,12 @@ export class MailTransport {
   }
 }
 
-/** What is under way is finished first. */
-function close(pool: Pool): void {
-  pool.isClosing = true;
-  if (pool.free === AT_ONCE) end(pool);
-}
-
-function end(pool: Pool): void {
-  pool.isEnded = true;
-  pool.transporter.close();
-  for (const socket of pool.sockets) socket.destroy();
-}
-
-function notAllowed(address: string): Error {
-  return new Error(`the address ${address} is not public and ACCORD_OUTBOUND_ALLOW does not name it`);
-}
-
-/** Gives the connection only addresses that may be reached. */
-function judged(allow: readonly Cidr[]): LookupFunction {
-  return (hostname, options, callback) => {
-    lookup(hostname, { all: true, order: 'verbatim' }, (error, found: LookupAddress[]) => {
-      if (error) return callback(error, []);
-      const allowed = found.filter(({ address }) => isAddressAllowed(address, allow));
-      const [first] = allowed;
-      if (first === undefined) callback(notAllowed(found[0]?.address ?? hostname), []);
-      else if (options.all) callback(null, allowed);
-      else callback(null, first.address, first.family);
-    });
-  };
-}
-
-type SmtpError = Error & { code?: string; command?: string; responseCode?: number; response?: string };
-
-/** What became of an attempt that failed: 5xx at RCPT and at DATA will not go well later, all else may. */
-function failureOf(error: unknown): Extract<SendResult, { ok: false }> {
-  const { command, responseCode, response, message } = error as SmtpError;
-  const answer = answerOf(response ?? message);
-  if (responseCode === undefined || responseCode < 500) return { ok: false, kind: 'soft', answer };
-  if (command === 'RCPT TO') {
-    // 5.7.x speaks of us or of our mail, and not of the mailbox (RFC 3463).
-    return { ok: false, kind: /^5\d\d[ -]5\.7\./.test(answer) ? 'hard' : 'unknown', answer };
-  }
-  return { ok: false, kind: command === 'DATA' ? 'hard' : 'soft', answer };
+/** A plugin of nodemailer: tells an attempt that its mail was written to the last byte. */
+function tellWhenWritten(
+  { data, message }: { data: object; message: { processFunc(each: (text: Readable) => Readable): void } },
+  done: () => void,
+): void {
+  const { onWritten } = data as { onWritten: () => void };
+  message.processFunc((text) => text.once('end', onWritten));
+  done();
 }

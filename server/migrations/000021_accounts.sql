@@ -84,15 +84,16 @@ create table accord.account_challenge (
 create index account_challenge_expiry on accord.account_challenge (expires_at);
 select accord.isolate('accord.account_challenge');
 
--- Failures in a row, by address (also of those that have no account) and by network, as keyed digests.
+-- Failures in a row, by address (also of those that have no account) and by network, as keyed digests. counted_at is when the
+-- last attempt was; where the count goes down by itself, it is until when that was done.
 create table accord.login_attempt (
   tenant text collate "C" not null references accord.tenant on delete cascade,
   kind text not null check (kind in ('account', 'network', 'mail', 'mail_network')),
   key_digest text collate "C" not null,
   failures integer not null,
-  last_at timestamptz(3) not null,
+  counted_at timestamptz(3) not null,
   blocked_until timestamptz(3) not null,
   primary key (tenant, kind, key_digest)
 ) with (fillfactor = 80);
-create index login_attempt_last on accord.login_attempt (last_at);
+create index login_attempt_counted on accord.login_attempt (counted_at);
 select accord.isolate('accord.login_attempt');

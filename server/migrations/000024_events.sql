@@ -14,8 +14,8 @@ create table accord.event_inbox (
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 select accord.isolate('accord.event_inbox');
 
--- One partition a day and no default one: dropping a day waits for nobody. `at` is the instant of the numbering; it never
--- falls within a tenant.
+-- One partition a day and no default one: dropping a day looks through no rows. It locks the log for a moment, for which it waits at
+-- most a second. `at` is the instant of the numbering; it never falls within a tenant.
 create table accord.event (
   tenant text collate "C" not null,
   sequence bigint not null check (sequence > 0),
@@ -38,7 +38,6 @@ create table accord.event_counter (
 ) with (fillfactor = 50);
 select accord.isolate('accord.event_counter');
 
--- Who moves events, or rewrites them in the inbox, holds this lock: an event on its way is in neither table for the others.
 -- How many events of each type there were in each hour; of decisions, by their outcome. Numbering counts them, one server at a time.
 create table accord.event_count (
   tenant text collate "C" not null,
@@ -48,8 +47,10 @@ create table accord.event_count (
   count bigint not null,
   primary key (tenant, hour, type, detail)
 );
+create index event_count_hour on accord.event_count (hour);
 select accord.isolate('accord.event_count');
 
+-- Who moves events, or rewrites them in the inbox, holds this lock: an event on its way is in neither table for the others.
 create function accord.event_lock() returns bigint language sql immutable parallel safe
 set search_path = pg_catalog
 return hashtextextended('accord.events', 0);

@@ -54,6 +54,8 @@ create index delivery_attempt_of_event on accord.delivery_attempt (tenant, subsc
 -- The newest of all endpoints, for the overview.
 create index delivery_attempt_time on accord.delivery_attempt (tenant, at) include (status);
 create index delivery_attempt_failed on accord.delivery_attempt (tenant, subscription, sequence) where status not between 200 and 299;
+-- Erasing a person looks through what endpoints said.
+create index delivery_attempt_said on accord.delivery_attempt (tenant, at) where answer is not null or error is not null;
 select accord.isolate('accord.delivery_attempt');
 
 -- A second cursor of a subscription, which moves from `first` to `last` beside the live one.

@@ -20,6 +20,8 @@ export type AccountProps = Readonly<{
   account: Readonly<{ email: string; emailVerified: boolean; displayName?: string }>;
   /** Where the name is changed. */
   nameUrl?: string;
+  /** Where the sharing page is, if the tenant has it. */
+  sharingUrl?: string;
   notice?: AccountNotice;
   logOutAction: string;
   /** `with` is whom it is shared with, `what` the thing, `as` the type of the relationship. `isInvited`: nobody has accepted it yet. */
@@ -58,6 +60,7 @@ export function accountPage(context: PageContext, props: AccountProps): Rendered
   const told = props.notice && notice(account.notices[props.notice], bad.has(props.notice) ? 'bad' : 'good');
   const body = html`${errorSummary(texts, errors)}${!isWrong && told}
 <h1>${account.title}</h1>${details(texts, props)}
+${props.sharingUrl !== undefined && html`<p><a href="${props.sharingUrl}">${account.sharing}</a></p>`}
 ${shares(context, props)}${relationships(context, props)}${consents(context, props)}${clients(context, props)}${sessions(context, props)}${passkeys(context, props)}${logIns(context, props)}
 ${password !== undefined && changePasswordPanel(texts, password, { csrf, email: props.account.email })}`;
   const navigation = form({ action: logOutAction, csrf }, button(account.logOut, { kind: 'second' }), 'small');

@@ -1,6 +1,8 @@
 /** How routes of pages answer: errors as pages, forms that are posted, and the way on behind a form. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Problem } from '../core/problems.ts';
+import { pointerStep } from '../../crds/values.ts';
+import { Problem, problem } from '../core/problems.ts';
+import { isText } from '../core/text.ts';
 import type { App } from '../http/fastify.ts';
 import { type ErrorPageProps, errorPage } from './error-page.ts';
 import type { PageContext } from './layout.ts';
@@ -33,8 +35,12 @@ const kinds: Partial<Record<number, ErrorPageProps['kind']>> = {
 function pageErrorOf(error: unknown): PageError | undefined {
   if (error instanceof PageError) return error;
   if (!(error instanceof Problem) || error.status === 500) return undefined;
-  const { status, code, message } = error;
-  return new PageError(status, { kind: kinds[status] ?? 'invalid_request', code, description: message });
+  const { status, code, message, headers } = error;
+  const retryAfter = headers['retry-after'];
+  return new PageError(status, {
+    ...{ kind: kinds[status] ?? 'invalid_request', code, description: message },
+    ...(retryAfter === undefined ? {} : { retryAfterSeconds: Number(retryAfter) }),
+  });
 }
 
 /** An error of a page is a page. @throws the error itself where it is not known: the request failed */
@@ -46,6 +52,7 @@ export function sendErrorPage(
 ): FastifyReply {
   const shown = pageErrorOf(error);
   if (shown === undefined) throw error;
+  if (shown.props.retryAfterSeconds !== undefined) reply.header('retry-after', shown.props.retryAfterSeconds);
   return sendPage(reply, errorPage(contextOf(), { ...shown.props, requestId: request.id }), shown.status);
 }
 
@@ -59,6 +66,8 @@ export function leaveFor(
   return request.method === 'GET' ? reply.redirect(url, 303) : sendPage(reply, redirectPage(contextOf(), url));
 }
 
+const NOT_TEXT = 'The text contains a NUL character.';
+
 /** Registers routes whose only bodies are forms. @param bodyLimit bytes of one */
 export function acceptForms(app: App, bodyLimit: number, register: (own: App) => void): void {
   app.register(async (scope) => {
@@ -66,7 +75,13 @@ export function acceptForms(app: App, bodyLimit: number, register: (own: App) =>
     scope.addContentTypeParser(
       'application/x-www-form-urlencoded',
       { parseAs: 'string', bodyLimit },
-      (_request, body, done) => done(null, Object.fromEntries(new URLSearchParams(body as string))),
+      (_request, body, done) => {
+        const fields = Object.fromEntries(new URLSearchParams(body as string));
+        const wrong = Object.entries(fields).find(([, value]) => !isText(value));
+        if (wrong === undefined) return done(null, fields);
+        const errors = [{ pointer: `/${pointerStep(wrong[0])}`, detail: NOT_TEXT }];
+        done(problem('invalid_request', { detail: `${errors[0]?.pointer}: ${NOT_TEXT}`, errors }));
+      },
     );
     register(scope as unknown as App);
   });

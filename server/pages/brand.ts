@@ -67,15 +67,41 @@ function readable(hex: string, on: readonly string[], ratio: number): string {
 
 export const isColour = (hex: string | undefined): hex is string => /^#[0-9a-f]{6}$/i.test(hex ?? '');
 
-function variables(hex: string, of: 'light' | 'dark'): string {
-  const { edge, ink } = madeOf(hex)[of];
+type Surfaces = Readonly<{ card: string; paper: string }>;
+
+/** A brand's colour as a page uses it: for fills and the words on them, edges, words, and a soft ground. */
+function coloursOf(hex: string, { card, paper }: Surfaces) {
+  const soft = mix(card, hex, 0.1);
+  const on = [card, paper, soft];
+  return {
+    ...{ fill: hex, onFill: textOn(hex), over: mix(hex, textOn(hex) === '#ffffff' ? '#000000' : '#ffffff', 0.14) },
+    ...{ edge: readable(hex, on, EDGE), ink: readable(hex, on, TEXT), soft },
+  };
+}
+
+/** Of the web application (portal/src/ui/tokens.css): those with the least contrast that words stand on. */
+export const applicationSurfaces = {
+  light: { card: '#ffffff', paper: '#eeeff4' },
+  dark: { card: '#24262d', paper: '#121317' },
+} as const;
+export type BrandColours = Readonly<Record<'light' | 'dark', ReturnType<typeof coloursOf>>>;
+
+/** For the pages of the web application that have a tenant's brand. */
+export function brandColours({ colour, colourDark }: Brand): BrandColours {
+  const light = isColour(colour) ? colour : defaultColour;
+  const dark = isColour(colourDark) ? colourDark : light;
+  return { light: coloursOf(light, applicationSurfaces.light), dark: coloursOf(dark, applicationSurfaces.dark) };
+}
+
+function variables(hex: string, surfaces: Surfaces): string {
+  const { fill, onFill, over, edge, ink, soft } = coloursOf(hex, surfaces);
   return [
-    `--accent: ${hex}`,
-    `--on-accent: ${textOn(hex)}`,
-    `--accent-over: ${mix(hex, textOn(hex) === '#ffffff' ? '#000000' : '#ffffff', 0.14)}`,
+    `--accent: ${fill}`,
+    `--on-accent: ${onFill}`,
+    `--accent-over: ${over}`,
     `--accent-edge: ${edge}`,
     `--accent-ink: ${ink}`,
-    `--accent-soft: ${mix(surfaces[of].card, hex, 0.1)}`,
+    `--accent-soft: ${soft}`,
   ].join('; ');
 }
 
@@ -84,10 +110,9 @@ type Shade = { ratio: number; edge: string; ink: string };
 
 /** What pages make of a colour, for whoever chooses one. */
 export function madeOf(hex: string): { on: string; onRatio: number; light: Shade; dark: Shade } {
-  const shade = ({ card, paper }: { card: string; paper: string }): Shade => {
-    const on = [card, paper, mix(card, hex, 0.1)];
-    const ratio = Math.min(...on.map((surface) => contrast(hex, surface)));
-    return { ratio, edge: readable(hex, on, EDGE), ink: readable(hex, on, TEXT) };
+  const shade = (ground: Surfaces): Shade => {
+    const { edge, ink, soft } = coloursOf(hex, ground);
+    return { ratio: Math.min(...[ground.card, ground.paper, soft].map((one) => contrast(hex, one))), edge, ink };
   };
   const on = textOn(hex);
   return { on, onRatio: contrast(hex, on), light: shade(surfaces.light), dark: shade(surfaces.dark) };
@@ -95,7 +120,7 @@ export function madeOf(hex: string): { on: string; onRatio: number; light: Shade
 
 /** The style sheet of a brand: a function of its two colours and of nothing else, so that its address names all that it depends on. */
 export function themeCss(light: string, dark: string): string {
-  return `:root { ${variables(light, 'light')} }
-@media (prefers-color-scheme: dark) { :root { ${variables(dark, 'dark')} } }
+  return `:root { ${variables(light, surfaces.light)} }
+@media (prefers-color-scheme: dark) { :root { ${variables(dark, surfaces.dark)} } }
 `;
 }

@@ -12,14 +12,18 @@ export type ErrorPageProps = Readonly<{
   /** A sentence for whoever made the request. It is shown as text of the server, in English. */
   description?: string;
   requestId?: string;
+  /** Of too_many: the text says it. */
+  retryAfterSeconds?: number;
   /** A checked address. */
   back?: Readonly<{ name?: string; url: string }>;
 }>;
 
 export function errorPage(context: PageContext, props: ErrorPageProps): RenderedPage {
-  const { errorPage: texts, common } = textsOf(context.language);
-  const { kind, code, description, requestId, back } = props;
-  const { title, text } = texts.kinds[kind];
+  const { errorPage: texts, common, logIn } = textsOf(context.language);
+  const { kind, code, description, requestId, retryAfterSeconds, back } = props;
+  const { title } = texts.kinds[kind];
+  const isKnown = kind === 'too_many' && retryAfterSeconds !== undefined;
+  const text = isKnown ? logIn.retry(retryAfterSeconds) : texts.kinds[kind].text;
   const hasDetails = code !== undefined || description !== undefined || requestId !== undefined;
   const body = html`<p class="sign bad" aria-hidden="true">!</p><h1>${title}</h1><p>${text}</p>
 ${back !== undefined && html`<a class="button" href="${back.url}">${back.name === undefined ? common.back : texts.back(back.name)}</a>`}

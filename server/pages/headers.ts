@@ -23,13 +23,17 @@ type HeadersOf = Readonly<{
   leaves?: boolean;
 }>;
 
+/** Where the images of a page may come from. */
+function imagesOf({ logo, logoDark }: Brand): string {
+  return [...new Set(["'self'", ...[logo, logoDark].flatMap((one) => originOf(one) ?? [])])].join(' ');
+}
+
 export function pageHeaders(of: HeadersOf): PageHeaders {
   const { brand, language, hasScript = false, popup = false, leaves = false } = of;
-  const images = new Set(["'self'", ...[brand.logo, brand.logoDark].flatMap((logo) => originOf(logo) ?? [])]);
   const policy = [
     "default-src 'none'",
     "style-src 'self'",
-    `img-src ${[...images].join(' ')}`,
+    `img-src ${imagesOf(brand)}`,
     ...(hasScript ? ["script-src 'self'"] : []),
     ...(leaves ? [] : ["form-action 'self'"]), // and of redirects after it: redirect-page.ts
     "frame-ancestors 'none'",
@@ -61,6 +65,28 @@ export function applicationHeaders(nonce: string): PageHeaders {
     'trusted-types default',
   ].join('; ');
   return { ...fixed, 'cross-origin-opener-policy': 'same-origin', 'content-security-policy': policy };
+}
+
+/** Those of the sharing page of a tenant's users, which is built of the same parts and shows the tenant's logo. */
+export function sharingHeaders(nonce: string, { brand, language }: Pick<HeadersOf, 'brand' | 'language'>): PageHeaders {
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    `img-src ${imagesOf(brand)} data:`,
+    "connect-src 'self'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "require-trusted-types-for 'script'",
+    'trusted-types default',
+  ].join('; ');
+  return {
+    ...fixed,
+    'content-language': language,
+    'cross-origin-opener-policy': 'same-origin',
+    'content-security-policy': policy,
+  };
 }
 
 /** The origin of an image of another site; undefined when it is none that a page may load. */

@@ -6,7 +6,7 @@
 export { type AccountNotice, type AccountProps, accountNoticeOf, accountPage } from './account.ts';
 export { acceptForms, leaveFor, PageError, type Posted, sendErrorPage } from './answers.ts';
 export { registerAssets } from './assets.ts';
-export type { Brand } from './brand.ts';
+export { type Brand, brandColours } from './brand.ts';
 export { type ConfirmProps, confirmPage } from './confirm.ts';
 export { type ConsentProps, consentPage, type ScopeAsked } from './consent.ts';
 export { cookieOf, keepCookie } from './cookies.ts';
@@ -22,7 +22,7 @@ export {
 export { type ErrorPageProps, errorPage } from './error-page.ts';
 export type { FieldError, FieldErrors, Form } from './form.ts';
 export { formPostPage } from './form-post-page.ts';
-export { applicationHeaders, pageHeaders } from './headers.ts';
+export { applicationHeaders, pageHeaders, sharingHeaders } from './headers.ts';
 export { isLink } from './html.ts';
 export {
   type InvitationDoneProps,
@@ -31,8 +31,8 @@ export {
   invitationPage,
   openInvitationPage,
 } from './invitation.ts';
-export { chooseLanguage, type Language, languageOf, languages } from './language.ts';
-export type { PageContext, RenderedPage } from './layout.ts';
+export { chooseLanguage, type Language, languageOf, languages, textsOf } from './language.ts';
+export { isShown, type PageContext, type RenderedPage } from './layout.ts';
 export { type LogInProps, logInPage, type SignUpProps, signUpPage } from './log-in.ts';
 export { type LoggedOutProps, type LogoutConfirmProps, loggedOutPage, logoutConfirmPage } from './log-out.ts';
 export {

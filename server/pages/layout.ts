@@ -68,7 +68,9 @@ function brandMark({ name, logo, logoDark }: Brand): Html {
   return html`<p class="brand">${logoOf(logo, logoDark) ?? html`<span class="monogram" aria-hidden="true">${monogram(name)}</span>`}<span>${name}</span></p>`;
 }
 
-const isShown = (logo: string | undefined): logo is string => logo?.startsWith('/') || originOf(logo) !== undefined;
+/** Whether a page may load it. */
+export const isShown = (logo: string | undefined): logo is string =>
+  logo?.startsWith('/') || originOf(logo) !== undefined;
 
 function logoOf(logo: string | undefined, dark: string | undefined): Html | undefined {
   if (!isShown(logo)) return undefined;

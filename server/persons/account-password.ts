@@ -30,6 +30,7 @@ export function registerPassword(app: App, services: AccountPageServices, show: 
       if (result.retryAfterSeconds !== undefined) visit.reply.header('retry-after', result.retryAfterSeconds);
       return show(own, { currentPassword: 'password_wrong' });
     }
+    await services.oidc.waitForRevision(visit.code, result.revision);
     // All sessions have ended with the password, this one too: who knew both goes on in a new one.
     const device = visit.device;
     visit.setCookie(

@@ -21,7 +21,9 @@ import {
   logInAgain,
   type OwnVisit,
   ownPage,
+  sharingPages,
 } from './account-visit.ts';
+import { hasSharing } from './caller.ts';
 import { sendToLogIn } from './log-in-routes.ts';
 import { personPage } from './requests.ts';
 
@@ -87,6 +89,7 @@ async function showAccount(
     account: { email, emailVerified, ...(displayName === undefined ? {} : { displayName }) },
     ...(notice === undefined ? {} : { notice }),
     nameUrl: to(NAME),
+    ...(hasSharing(visit.tenant) ? { sharingUrl: visit.address(sharingPages.shares) } : {}),
     logOutAction: to('/log-out'),
     shares: { action: to('/shares/end'), items: shares },
     ...(relationships === undefined

@@ -4,16 +4,7 @@ import { limits } from '../core/limits.ts';
 import { Problem } from '../core/problems.ts';
 import { documentUrl } from '../definitions/index.ts';
 import type { App } from '../http/fastify.ts';
-import {
-  endShared,
-  type InvitationServices,
-  listInvited,
-  listOwn,
-  listShared,
-  type OwnContext,
-  revokeInvitation,
-  type Shared,
-} from '../invitations/index.ts';
+import { endShared, listInvited, listOwn, listShared, revokeInvitation } from '../invitations/index.ts';
 import type { ConfirmProps } from '../pages/index.ts';
 import {
   type AccountPageServices,
@@ -39,7 +30,7 @@ export async function sharesOf({ invitations }: AccountPageServices, own: OwnVis
       ...{ id: `${INVITED}${id}`, with: contact, what: nameOf(what), as, since, until, canEnd },
       isInvited: true,
     })),
-    ...shared.map((one) => ({
+    ...shared.rows.map((one) => ({
       ...{ id: `${SHARED}${one.id}`, with: one.contact ?? '', what: nameOf(one.what), canEnd: one.canEnd },
       ...{ as: one.relationship.relationshipType, since: one.since ?? '' },
       ...(one.relationship.expiresAt === undefined ? {} : { until: one.relationship.expiresAt }),
@@ -50,7 +41,7 @@ export async function sharesOf({ invitations }: AccountPageServices, own: OwnVis
 /** undefined: the tenant does not let its users read them. */
 export async function relationshipsOf({ invitations }: AccountPageServices, own: OwnVisit) {
   const found = await listOwn(invitations, contextOf(own));
-  return found?.map(({ id, relationship: { relationshipType: as, to, expiresAt }, canEnd }) => ({
+  return found?.rows.map(({ id, relationship: { relationshipType: as, to, expiresAt }, canEnd }) => ({
     ...{ id, what: nameOf(to), as, canEnd },
     ...(expiresAt === undefined ? {} : { until: expiresAt }),
   }));
@@ -88,12 +79,12 @@ export function registerShares(app: App, services: AccountPageServices): void {
     const end = () =>
       kind === 'invitation'
         ? revokeInvitation(services.invitations, contextOf(own), one.id.slice(INVITED.length))
-        : endOne(services, own, listShared, one.id.slice(SHARED.length));
+        : endShared(services.invitations, contextOf(own), one.id.slice(SHARED.length));
     return { kind, id: one.id, subject: `${one.what} → ${one.with}`, end };
   });
   ending(app, services, '/relationships/end', async (own) => {
     const one = (await relationshipsOf(services, own))?.find(({ id }) => id === own.fields.id) ?? notFound();
-    const end = () => endOne(services, own, listOwn, one.id);
+    const end = () => endShared(services.invitations, contextOf(own), one.id);
     return { kind: 'relationship', id: one.id, subject: `${one.as} ${one.what}`, end };
   });
   ending(app, services, '/consents/end', async (own) => {
@@ -120,12 +111,4 @@ function ending(app: App, services: AccountPageServices, path: string, find: (ow
     }
     return backTo(own, 'ended');
   });
-}
-
-type Listing = (services: InvitationServices, context: OwnContext) => Promise<Shared[] | undefined>;
-
-async function endOne({ invitations }: AccountPageServices, own: OwnVisit, list: Listing, id: string): Promise<void> {
-  const context = contextOf(own);
-  const one = (await list(invitations, context))?.find((shared) => shared.id === id) ?? notFound();
-  await endShared(invitations, context, one);
 }

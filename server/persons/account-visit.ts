@@ -49,8 +49,17 @@ export function recently(services: AccountPageServices, to: keyof typeof afterLo
     isRecent(own.session, services.accounts.clock.now()) ? handler(own) : own.visit.goTo(logInAgain(to));
 }
 
+/** The addresses of the sharing page, by the word that the address of a log-in has. */
+export const sharingPages = {
+  shares: `${ACCOUNT}/sharing`,
+  invitations: `${ACCOUNT}/sharing/invitations`,
+  consents: `${ACCOUNT}/sharing/consents`,
+} as const;
+export type SharingPage = keyof typeof sharingPages;
+
 /** Where a log-in leads, by the word that its address has: never elsewhere. */
 export const afterLogIn = {
+  ...sharingPages,
   account: ACCOUNT,
   confirmed: `${ACCOUNT}?notice=confirmed`,
   password: `${ACCOUNT}#change-password`,

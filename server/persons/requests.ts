@@ -6,7 +6,6 @@ import { portalTenant } from '../core/portal-tenant.ts';
 import { problem } from '../core/problems.ts';
 import { type Device, deviceOf } from '../http/device.ts';
 import { type App, type RequestTenant, tenantOf } from '../http/fastify.ts';
-import { ownIssuer } from '../keys/index.ts';
 import {
   answerError,
   csrfKey,
@@ -29,6 +28,7 @@ import {
   sendPage,
 } from '../pages/index.ts';
 import { findSession, type LogInServices, type RelyingParty, type Session } from '../portal/index.ts';
+import { callerOf } from './caller.ts';
 
 export type PersonServices = LogInServices & { oidc: OfAccountServices };
 
@@ -120,17 +120,9 @@ export class Visit {
     return sendPage(this.reply, page, status);
   }
 
-  /** The person as policies and the audit know it: what a token of the tenant's own issuer would make of it. */
-  callerOf({ account }: Session): Extract<Caller, { kind: 'user' }> {
-    const { id, email, emailVerified } = account;
-    const { defaultActorType: type } = this.tenant.snapshot.spec.tokenMapping;
-    const issuer = ownIssuer(this.#services.baseUrl, this.code);
-    const address = emailVerified ? { email, email_verified: true } : {};
-    const claims = { iss: issuer, sub: id, client_id: ownPagesClient, ...address };
-    return {
-      ...{ kind: 'user', tenant: this.code, actor: { type, id }, issuer, claims },
-      ...(emailVerified ? { email } : {}),
-    };
+  /** The person as policies and the audit know it. */
+  callerOf(session: Session): Extract<Caller, { kind: 'user' }> {
+    return callerOf(this.#services.baseUrl, this.tenant, session);
   }
 
   /** What is known of the browser. */

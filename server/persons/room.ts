@@ -9,11 +9,11 @@ import { registerPersonRoutes } from './routes.ts';
 export const personsRoom = defineRoom({
   name: 'persons',
   tables: [],
-  create({ baseUrl, encrypter }, use) {
+  create({ baseUrl, encrypter, portal = {} }, use) {
     const oidc = use(oidcRoom);
     return {
       ...{ baseUrl, encrypter, accounts: use(accountsRoom), keys: use(keysRoom), invitations: use(invitationsRoom) },
-      ...{ oidc, consents: use(consentsRoom), linking: linkHook(oidc) },
+      ...{ portal, oidc, consents: use(consentsRoom), linking: linkHook(oidc) },
     };
   },
   routes: registerPersonRoutes,

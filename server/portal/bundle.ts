@@ -11,13 +11,13 @@ export type Bundle = {
   readonly assets: string;
   /** The document of every page, with its placeholders; undefined: it is not there yet. */
   index(): Promise<string | undefined>;
+  /** The same of the sharing page of a tenant's users. */
+  sharing(): Promise<string | undefined>;
 };
 
 export function openBundle({ directory = DIST }: PortalOptions = {}): Bundle {
-  return {
-    assets: join(directory, 'assets'),
-    index: () => readFile(join(directory, 'index.html'), 'utf8').catch(unlessMissing),
-  };
+  const read = (name: string) => readFile(join(directory, name), 'utf8').catch(unlessMissing);
+  return { assets: join(directory, 'assets'), index: () => read('index.html'), sharing: () => read('sharing.html') };
 }
 
 function unlessMissing(error: NodeJS.ErrnoException): undefined {

@@ -14,7 +14,7 @@ export type CallerServices = SessionServices & { baseUrl: string };
  * @throws Problem unauthenticated
  */
 export async function requirePortalSession(services: CallerServices, headers: IncomingHttpHeaders): Promise<Session> {
-  if (!isFromOwnPage(headers, services.baseUrl))
+  if (!isFromOwnPage(headers, portalHeader, services.baseUrl))
     throw missingToken('The session of the portal counts for requests of its own pages only.');
   const session = await sessionOf(services, { headers });
   if (session === undefined) throw missingToken('Nobody is logged in at the portal, or the session has ended.');
@@ -37,10 +37,13 @@ export async function authenticatePortal(
   return { kind: 'member', tenant, id: member.id, email: member.email, role: member.role, jti: '', authenticatedAt };
 }
 
-/** Origin counts for browsers that do not say where a request comes from (Sec-Fetch-Site). */
-function isFromOwnPage(headers: IncomingHttpHeaders, baseUrl: string): boolean {
+/**
+ * Origin counts for browsers that do not say where a request comes from (Sec-Fetch-Site).
+ * @param header that no form and no page of another site can send
+ */
+export function isFromOwnPage(headers: IncomingHttpHeaders, header: string, baseUrl: string): boolean {
   const { origin, 'sec-fetch-site': site } = headers;
-  if (headers[portalHeader] !== '1') return false;
+  if (headers[header] !== '1') return false;
   if (site !== undefined) return site === 'same-origin';
   return origin === undefined || origin === new URL(baseUrl).origin;
 }

@@ -3,7 +3,8 @@
  * Members are end users of the installation's own tenant; the portal is an application of its issuer, {base}/portal/oidc.
  */
 
-export { authenticatePortal } from './caller.ts';
+export { openBundle } from './bundle.ts';
+export { authenticatePortal, isFromOwnPage } from './caller.ts';
 export { beginLogIn, completeLogIn, type LogInServices, type RelyingParty } from './log-in.ts';
 export { portalRoom } from './room.ts';
 export {

@@ -44,8 +44,12 @@ export type RelationshipRouteServices = ImportServices & {
 };
 
 export const EntityParams = Type.Object({ tenant: Type.String(), type: Type.String(), id: Type.String() });
-export const readers = { access: { api: 'management', scope: 'relationships:read', users: true } } as const;
-export const writers = { access: { api: 'management', scope: 'relationships:write', users: true } } as const;
+export const readers = {
+  access: { api: 'management', scope: 'relationships:read', users: true, session: true },
+} as const;
+export const writers = {
+  access: { api: 'management', scope: 'relationships:write', users: true, session: true },
+} as const;
 export const backendReaders = { access: { api: 'management', scope: 'relationships:read', users: false } } as const;
 export const backendWriters = { access: { api: 'management', scope: 'relationships:write', users: false } } as const;
 

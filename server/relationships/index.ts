@@ -10,6 +10,7 @@ export { GraphReader } from './graph/graph-reader.ts';
 export { type PathPattern, pathPatternOf, stepsOf } from './graph/path-pattern.ts';
 export { holders } from './graph-store.ts';
 export { importRelationships } from './import.ts';
+export { relationshipProblem } from './problems.ts';
 export { relationshipsRoom } from './room.ts';
 export { registerRelationshipRoutes } from './routes.ts';
 export { checkEntity } from './rules.ts';

@@ -123,10 +123,35 @@ export function removeAttempts(tx: Transaction, tenant: string, limit: number): 
     where a.tenant = ${tenant} and a.subscription = gone.subscription and a.sequence = gone.sequence and a.at = gone.at`);
 }
 
-/** Removes what endpoints answered where it names a person. @param texts as they may stand there @returns how many */
-export function eraseAnswers(tx: Transaction, tenant: string, texts: readonly string[]): Promise<number> {
-  return tx.run(sql`update accord.delivery_attempt set answer = null, error = null
-    where tenant = ${tenant} and (answer is not null or error is not null) and exists (
-      select from unnest(${column.texts(texts, (text) => text)}) as t (text)
-      where strpos(lower(coalesce(answer, '') || coalesce(error, '')), lower(text)) > 0)`);
+const ErasedRow = Type.Object({ scanned: Type.Integer(), last: Nullable(Instant), erased: Type.Integer() });
+
+/**
+ * Removes what endpoints answered where it names a person, in a portion of the attempts by time: at most so many, and those of the
+ * same millisecond as the last one.
+ * @param texts as they may stand there @param after when the last one of the portion before was made
+ * @returns `next`: when the last one of this portion was made; absent: there is no more
+ */
+export async function eraseAnswers(
+  tx: Transaction,
+  tenant: string,
+  texts: readonly string[],
+  { after, limit }: { after: string | undefined; limit: number },
+): Promise<{ erased: number; next?: string }> {
+  const { scanned, last, erased } = await tx.one(
+    ErasedRow,
+    sql`with page as materialized (
+        select subscription, sequence, number, kind, at, answer, error from accord.delivery_attempt
+        where tenant = ${tenant} and (answer is not null or error is not null) and at > ${after ?? '-infinity'}::timestamptz
+        order by at fetch first (${limit}::int) rows with ties),
+      naming as (
+        select * from page where exists (
+          select from unnest(${column.texts(texts, (text) => text)}) as t (text)
+          where strpos(lower(coalesce(answer, '') || coalesce(error, '')), lower(text)) > 0)),
+      erased as (
+        update accord.delivery_attempt a set answer = null, error = null from naming n
+        where a.tenant = ${tenant} and a.at = n.at and a.subscription = n.subscription and a.sequence = n.sequence
+          and a.number = n.number and a.kind = n.kind returning 1)
+      select (select count(*)::int from page) as scanned, (select max(at) from page) as last, (select count(*)::int from erased) as erased`,
+  );
+  return { erased, ...(last === null || scanned < limit ? {} : { next: last }) };
 }

@@ -13,6 +13,7 @@ export const eventLanes: LaneTable = {
   id: 'subscription',
   due: (tenants) => sql`select tenant, subscription as id from accord.event_lane e
     where disabled_at is null and (blocked_until is null or blocked_until <= now()) ${ofTenants(tenants, sql`tenant`)}
+      and not exists (select from accord.event_subscription s where s.tenant = e.tenant and s.id = e.subscription and not s.enabled)
       and (cursor < (select last from accord.event_counter c where c.tenant = e.tenant)
         or exists (select from accord.delivery_open o where o.tenant = e.tenant and o.subscription = e.subscription and next_at <= now())
         or exists (select from accord.event_replay r where r.tenant = e.tenant and r.subscription = e.subscription and finished_at is null))`,

@@ -67,6 +67,9 @@ export async function createTestApp(
     authenticatePortal: async () => {
       throw new Error('there is no portal here');
     },
+    authenticateAccount: async () => {
+      throw new Error('there are no account pages here');
+    },
     recordSupportUse: (caller, use) => recordSupportUse(keyed, caller, use),
     checkProof: proofChecker({ ...keyed, clock }),
     observe,

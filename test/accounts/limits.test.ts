@@ -1,9 +1,11 @@
 /** The bounds of accounts: each at the limit and one past it. */
 import { describe, expect, test } from 'vitest';
-import { logIn, requestPasswordReset, signUp, verifyEmail } from '../../server/accounts/index.ts';
+import { logIn, requestPasswordReset, resetPassword, signUp, verifyEmail } from '../../server/accounts/index.ts';
+import { beginAttempt } from '../../server/accounts/lockout.ts';
 import { Passwords } from '../../server/accounts/passwords.ts';
 import { networkOf, passwordBytes } from '../../server/accounts/rules.ts';
 import { limits } from '../../server/core/limits.ts';
+import { write } from '../../server/writes/index.ts';
 import { createAccountsServer, password, tokenOf } from './accounts.ts';
 
 const server = await createAccountsServer();
@@ -85,16 +87,29 @@ describe('the thread of passwords', () => {
   });
 
   test('an attempt that found it busy does not count, and those before it do', async () => {
-    const tenant = await server.tenant();
+    const tenant = await server.open();
     const { email } = await server.account(tenant, 'busy@example.org');
     const network = '192.0.2.7';
     const guess = (from = '192.0.2.8') => logIn(accounts, tenant, { email, password: 'wrong', network: from });
-    for (let i = 1; i < limits.loginFailuresFreeMax; i++) expect(await guess()).toEqual({ refused: 'credentials' });
+    for (let i = 2; i < limits.loginFailuresFreeMax; i++) expect(await guess()).toEqual({ refused: 'credentials' });
+    const signedUp = { email: 'new@example.org', network: '192.0.2.8' };
+    await signUp(accounts, tenant, { ...signedUp, password });
+    const token = tokenOf((await server.mails()).at(-1)!.link);
+    const open = (given: string, from = signedUp.network) =>
+      verifyEmail(accounts, tenant, { token, password: given, network: from });
+    await write(accounts, { tenant }, { locks: 'records' }, async (unit) => {
+      for (let i = 2; i < limits.loginFailuresFreeMax; i++)
+        await beginAttempt(accounts.encrypter, unit, 'login', signedUp);
+    });
     const flood = Array.from({ length: limits.passwordQueuePerNetworkMax + 20 }, () =>
       accounts.passwords.verify({ tenant, network }, 'x', undefined).catch(() => {}),
     );
     await expect(guess(network)).rejects.toMatchObject(busy);
+    await expect(open(password, network)).rejects.toMatchObject(busy);
     await Promise.all(flood);
+    expect(await guess()).toEqual({ refused: 'credentials' });
+    expect(await open('wrong')).toEqual({ refused: 'credentials', email: signedUp.email });
+    expect(await open('wrong')).toHaveProperty('retryAfterSeconds', 1);
     expect(await guess()).toEqual({ refused: 'credentials', retryAfterSeconds: 1 });
     expect(await logIn(accounts, tenant, { email, password })).toEqual({
       refused: 'credentials',
@@ -153,14 +168,27 @@ describe('attempts', () => {
   test('of a network wait after loginNetworkFailuresFreeMax, whatever the addresses, and other networks do not', async () => {
     const tenant = await server.tenant();
     const { email } = await server.account(tenant, 'alice@example.org');
-    for (let i = 1; i < limits.loginNetworkFailuresFreeMax; i++) {
-      expect(await wrong(tenant, `x${i}@example.org`, '2001:db8:1:2::1')).toEqual({ refused: 'credentials' });
-      // Who has an account there takes back only what was its own.
-      if (i === 5) await logIn(accounts, tenant, { email, password, network: '2001:db8:1:2::9' });
-    }
+    // Most of them as a wrong password begins, without its hash.
+    await write(accounts, { tenant }, { locks: 'records' }, async (unit) => {
+      for (let i = 3; i < limits.loginNetworkFailuresFreeMax; i++) {
+        const trying = { email: `x${i}@example.org`, network: '2001:db8:1:2::1' };
+        await beginAttempt(accounts.encrypter, unit, 'login', trying);
+      }
+    });
+    expect(await wrong(tenant, 'x1@example.org', '2001:db8:1:2::1')).toEqual({ refused: 'credentials' });
+    // Who has an account there takes back only what was its own.
+    await logIn(accounts, tenant, { email, password, network: '2001:db8:1:2::9' });
+    expect(await wrong(tenant, 'x2@example.org', '2001:db8:1:2::1')).toEqual({ refused: 'credentials' });
     expect(await wrong(tenant, 'y@example.org', '2001:db8:1:2:ffff::2')).toHaveProperty('retryAfterSeconds', 1);
     expect(await logIn(accounts, tenant, { email, password, network: '2001:db8:1:2::3' })).toHaveProperty('refused');
     expect(await logIn(accounts, tenant, { email, password, network: '2001:db8:1:3::1' })).toHaveProperty('account');
+    // A right password makes nobody wait.
+    clock.advance(limits.loginDelayMsMin);
+    for (const network of ['2001:db8:1:2::3', '2001:db8:1:2::4'])
+      expect(await logIn(accounts, tenant, { email, password, network })).toHaveProperty('account');
+    expect(await wrong(tenant, 'z@example.org', '2001:db8:1:2::5')).toHaveProperty('retryAfterSeconds', 2);
+    clock.advance(2 * limits.loginNetworkForgetOneMs);
+    expect(await wrong(tenant, 'z@example.org', '2001:db8:1:2::5')).toHaveProperty('retryAfterSeconds', 1);
   });
 
   test('of another server whose clock is behind are not too many for that', async () => {
@@ -205,8 +233,36 @@ describe('mails', () => {
     const { email } = await server.account(tenant, 'alice@example.org');
     await server.mails();
     for (let i = 0; i < limits.accountMailsNetworkFreeMax; i++) await ask(tenant, `${i}@example.org`, '192.0.2.1');
-    expect(await ask(tenant, email, '192.0.2.1')).toBe(0);
+    // The network is told, whether the address has an account or not.
+    const limited = {
+      code: 'account_mails_limited',
+      headers: { 'retry-after': `${limits.accountMailDelayMsMin / 1000}` },
+    };
+    for (const to of [email, 'nobody@example.org'])
+      await expect(ask(tenant, to, '192.0.2.1')).rejects.toMatchObject(limited);
     expect(await ask(tenant, email, '192.0.2.2')).toBe(1);
+    clock.advance(limits.accountMailDelayMsMin);
+    expect(await ask(tenant, email, '192.0.2.1')).toBe(1);
+    // Two of 21 are forgotten by then, and the next delay is the shortest again.
+    clock.advance(2 * limits.accountMailsNetworkForgetOneMs - limits.accountMailDelayMsMin);
+    expect(await ask(tenant, 'x@example.org', '192.0.2.1')).toBe(0);
+    await expect(ask(tenant, email, '192.0.2.1')).rejects.toMatchObject(limited);
+  });
+
+  test('do not count for a network when their links are used', async () => {
+    const tenant = await server.open();
+    const [email, network] = ['pupil@example.org', '192.0.2.3'];
+    for (let i = 1; i < limits.accountMailsNetworkFreeMax; i++) await ask(tenant, `${i}@example.org`, network);
+    await signUp(accounts, tenant, { email, password, network });
+    const link = async () => tokenOf((await server.mails())[0]!.link);
+    await verifyEmail(accounts, tenant, { token: await link(), password, network: '192.0.2.4' });
+    for (let i = 0; i < 2; i++) {
+      await requestPasswordReset(accounts, tenant, { email, network });
+      await resetPassword(accounts, tenant, { token: await link(), password: `${i} correct horses` });
+    }
+    // Those whose links nobody used count.
+    await ask(tenant, 'x@example.org', network);
+    await expect(ask(tenant, email, network)).rejects.toMatchObject({ code: 'account_mails_limited' });
   });
 
   test('of a sign-up have links that expire at verificationTtlMs', async () => {

@@ -1,8 +1,10 @@
 /** Signing up by an invitation and logging in by password. */
 import { describe, expect, test } from 'vitest';
-import { logIn, readAccount, signUp } from '../../server/accounts/index.ts';
+import { logIn, readAccount, sendSignUpAgain, signUp, verifyEmail } from '../../server/accounts/index.ts';
 import { limits } from '../../server/core/limits.ts';
-import { createAccountsServer, password } from './accounts.ts';
+import { putTenant } from '../../server/tenants/index.ts';
+import { manifestWriter, tenantSpec } from '../helpers/server.ts';
+import { createAccountsServer, password, tokenOf } from './accounts.ts';
 
 const server = await createAccountsServer();
 const { services, clock } = server;
@@ -40,6 +42,27 @@ describe('an account', () => {
     const tenant = await server.tenant({ login: { selfRegistration: 'none' } });
     const given = { email: 'bob@example.org', password, invitedEmail: 'bob@example.org' };
     await expect(signUp(accounts, tenant, given)).rejects.toMatchObject({ code: 'sign_up_closed' });
+  });
+
+  test('is made by no link of a sign-up after the tenant has closed it, except by that of an invitation', async () => {
+    const tenant = await server.open();
+    await server.mails();
+    const links = [];
+    for (const [email, isInvited] of [
+      ['open@example.org', false],
+      ['invited@example.org', true],
+    ] as const) {
+      const signedUp = await signUp(accounts, tenant, { email, password, isInvited });
+      if (signedUp.status !== 'check_mail') throw new Error(signedUp.status);
+      links.push({ token: tokenOf((await server.mails())[0]!.link), password, pending: signedUp.pending });
+    }
+    const [byAnybody, byInvitation] = links as [(typeof links)[0], (typeof links)[0]];
+    const spec = tenantSpec({ login: { selfRegistration: 'invitation' } });
+    await putTenant(services.tenants, manifestWriter, tenant, spec);
+    await expect(verifyEmail(accounts, tenant, byAnybody)).rejects.toMatchObject({ code: 'account_link_gone' });
+    await sendSignUpAgain(accounts, tenant, byAnybody);
+    expect(await server.mails()).toEqual([]);
+    expect(await verifyEmail(accounts, tenant, byInvitation)).toHaveProperty('account');
   });
 
   test('has one password in every Unicode form (NFKC)', async () => {

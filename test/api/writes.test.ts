@@ -12,18 +12,19 @@ const clock = new WallClock();
 const server = await createTestServer({}, undefined, clock);
 const { tenant, from } = await consenting(server, clock);
 
+/** `bob`: a user, who has the address that is invited. */
+type As = 'member' | 'client' | 'bob' | 'nobody';
 type Method = 'PUT' | 'POST' | 'DELETE';
 type Sent = { status: number; headers: Record<string, unknown>; body: Record<string, string> };
 const sent = new Map<string, Sent>();
 
-async function send(
-  as: 'member' | 'client' | 'nobody',
-  method: Method,
-  url: string,
-  payload?: object | string,
-): Promise<Sent> {
+async function send(as: As, method: Method, url: string, payload?: object | string): Promise<Sent> {
   const token =
-    as === 'member' ? await server.member(tenant, 'security-admin') : await server.client(tenant, 'pg:tenant:admin');
+    as === 'member'
+      ? await server.member(tenant, 'security-admin')
+      : as === 'bob'
+        ? await server.user(tenant, 'bob', 'bob.builder@example.com')
+        : await server.client(tenant, 'pg:tenant:admin');
   const response = await server.app.inject({
     method,
     url,
@@ -40,12 +41,7 @@ async function send(
 }
 
 /** Sends it, and keeps the answer under its OpenAPI path. */
-async function write(
-  route: string,
-  as: 'member' | 'client' | 'nobody',
-  url: string,
-  payload?: object | string,
-): Promise<Sent> {
+async function write(route: string, as: As, url: string, payload?: object | string): Promise<Sent> {
   const one = await send(as, route.split(' ', 1)[0] as Method, url, payload);
   // A later request of the same route may be the one that creates.
   if (!sent.has(route) || one.status === 201) sent.set(route, one);
@@ -159,6 +155,13 @@ async function share(): Promise<void> {
   await write(`POST /tenants${path}/{id}/resend`, 'member', `${one}/resend`);
   await write(`DELETE /tenants${path}/{id}`, 'member', one);
   await write(`DELETE ${path}/{id}`, 'client', `${url}/${third.invitationId}`);
+  for (const verb of ['accept', 'decline'])
+    await write(`POST ${path}/{id}/${verb}`, 'bob', `${url}/${(await invite()).invitationId}/${verb}`);
+  await send('member', 'PUT', `${C}/policies/user:drives:car:delete`, { rego: says('allow') });
+  await server.services.snapshots.refresh(tenant);
+  const headers = { authorization: `Bearer ${await server.user(tenant, 'bob')}` };
+  const [share] = (await server.app.inject({ url: `${M}/sharing/shares`, headers })).json().received;
+  await write('DELETE /{tenant}/sharing/shares/{id}', 'bob', `${M}/sharing/shares/${share.id}`);
 }
 
 async function enrol(): Promise<void> {

@@ -1,7 +1,8 @@
 /** The numbered log on a real Postgres: no gaps, the order of each key, one mover at a time, and nothing of what was rolled back. */
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Clock } from '../../server/core/clock.ts';
+import { sql } from '../../server/core/db/sql.ts';
 import { limits } from '../../server/core/limits.ts';
 import { insertEvents } from '../../server/events/index.ts';
 import { EventMover } from '../../server/events/mover.ts';
@@ -222,3 +223,28 @@ test('retention removes what is older, eventsRemovedMax in one statement, says s
   expect(await day()).toEqual([{ day: null }]);
   expect(await log(short)).toEqual([]);
 });
+
+test('old counts that cannot be removed yet hold up nobody who reads events', async () => {
+  const { tenant } = await fresh();
+  await admin(
+    `create table accord.event_2026_01_04 partition of accord.event for values from ('2026-01-04 00:00+00') to ('2026-01-05 00:00+00')`,
+  );
+  await admin(`insert into accord.event_count select $1, now() - interval '33 days', 'NOTE', '', 1`, [tenant]);
+  const [locked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const holding = database.system(async (tx) => {
+    await tx.run(sql`select from accord.event_count where tenant = ${tenant} for update`);
+    locked.resolve();
+    await released.promise;
+  });
+  await locked.promise;
+  const removing = removeOld({ database, observe });
+  const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like 'delete from accord.event_count%'`;
+  await expect.poll(async () => (await admin(waits)).length, { timeout: 10_000 }).toBe(1);
+  const reading = admin('select count(*) from accord.event').then(() => 'read');
+  expect(await Promise.race([reading, sleep(5000, 'waits')])).toBe('read');
+  released.resolve();
+  await Promise.all([holding, removing]);
+  const left = `select (select count(*)::int from accord.event_count where hour < now() - interval '32 days') as counts,
+    to_regclass('accord.event_2026_01_04') as day`;
+  expect(await admin(left)).toEqual([{ counts: 0, day: null }]);
+}, 30_000);

@@ -319,6 +319,22 @@ test('a stream sends events as they come; Last-Event-ID resumes it', async () =>
   expect(bad.response.status).toBe(400);
 });
 
+test('a stream of types says how far it has looked, and goes on from there', async () => {
+  const { relate, url, token, last } = await streaming();
+  await relate('user/alice', 'drives', 'car/1');
+  await relate('user/bob', 'drives', 'car/1');
+  await numbered(server);
+  const types = 'types=RELATIONSHIPS_DELETED';
+  const stream = await open(`${url}?after=${last}&${types}`, token);
+  // An id without data: it is no event, and Last-Event-ID nevertheless (WHATWG HTML 9.2.6).
+  expect(await stream.until(/^id: /m)).toBe(`retry: 1000\n\nid: ${last + 2}\n\n`);
+  await stream.end();
+  const found = await open(`${url}?after=${last}&types=RELATIONSHIP_CREATED`, token);
+  const ids = [...(await found.until(new RegExp(`^id: ${last + 2}\\ndata: .*\\n\\n`, 'm'))).matchAll(/^id: (\d+)$/gm)];
+  expect(ids.map(([, id]) => Number(id))).toEqual([last + 1, last + 2]);
+  await found.end();
+});
+
 test('a stream ends after eventStreamMsMax, because its token may be refused meanwhile', async () => {
   const { relate, tenant, last } = await streaming();
   const { database, readers } = server.services.events;

@@ -1,5 +1,6 @@
 /** A tenant that shares cars by invitation, for the tests of invitations. */
 import { expect } from 'vitest';
+import type { TenantSpec } from '../../server/tenants/index.ts';
 import { TestClock } from '../core/auth/test-clock.ts';
 import type { TestServer } from '../helpers/server.ts';
 import { type Client, sharingTenant } from '../relationships/sharing.ts';
@@ -48,8 +49,8 @@ export const body = (more: object = {}) => ({
   ...more,
 });
 
-export async function invitingTenant(server: TestServer) {
-  const cars = await sharingTenant(server, types);
+export async function invitingTenant(server: TestServer, spec: Partial<TenantSpec> = {}) {
+  const cars = await sharingTenant(server, types, spec);
   const { backend } = cars;
   const path = (rest = '') => `/sharing/invitations${rest}`;
   return {

@@ -1,6 +1,7 @@
 /** The Mail API and the Config API of mail: templates and what they may do, messages, bounces, suppressions, unsubscribing. */
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
+import { failureOf } from '../../server/mail/failures.ts';
 import { answerOf, ownLanguage } from '../../server/mail/rules.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
@@ -334,6 +335,16 @@ describe('a message', () => {
     );
   });
 
+  test('that comes back for another reason has failed, and its address still gets mail', async () => {
+    const { mail, config } = await setUp();
+    const { messageId } = (await mail('POST', '/messages', message)).body;
+    await sendAll();
+    const full = () => mail('POST', '/bounces', { report: report(messageId, '5.2.2') });
+    expect([(await full()).body, (await full()).body]).toEqual(Array(2).fill({ messageId, suppressed: false }));
+    expect((await mail('GET', `/messages/${messageId}`)).body).toMatchObject({ status: 'failed', reason: 'bounced' });
+    expect((await config('GET', '/suppressions')).body.suppressions).toEqual([]);
+  });
+
   test('is not told to have come back by what is no report, or longer than mailReportBytesMax', async () => {
     const { mail } = await setUp();
     for (const body of [
@@ -392,6 +403,34 @@ test('languages: the tag, a less specific one, the tenant’s own', () => {
   expect(ownLanguage(['nl', 'fr'], 'nl-NL', 'fr')).toBe('nl');
   expect(ownLanguage(['nl', 'fr'], 'de', 'fr')).toBe('fr');
   expect(ownLanguage(['nl'], 'de', 'fr')).toBeUndefined();
+});
+
+test('only a code that says that the address does not exist suppresses it', () => {
+  const kindOf = (response: string, command = 'RCPT TO') =>
+    failureOf({ command, response, responseCode: Number(response.slice(0, 3)), message: 'refused' }).kind;
+  for (const code of ['5.1.1', '5.1.2', '5.1.3', '5.1.6', '5.1.10'])
+    expect([code, kindOf(`550 ${code} <bob@example.org> no`), kindOf(`550 ${code}`)]).toEqual([
+      code,
+      'unknown',
+      'unknown',
+    ]);
+  expect(kindOf('550-5.1.1 The account does not exist.\n550 5.1.1 Try another one.')).toBe('unknown');
+  const others = [
+    '550 relay not permitted',
+    '550 Sending rate exceeded',
+    '550',
+    '550 5.1.1x',
+    '550 5.1.11 x',
+    '550 see 5.1.1',
+  ];
+  for (const code of ['5.1.0', '5.1.8', '5.2.1', '5.2.2', '5.3.4', '5.4.1', '5.5.1', '5.7.1'])
+    others.push(`550 ${code} no`);
+  for (const response of others) expect([response, kindOf(response)]).toEqual([response, 'hard']);
+  expect([kindOf('554 5.6.0 no', 'DATA'), kindOf('550 5.1.1 no', 'MAIL FROM'), kindOf('450 4.1.1 later')]).toEqual([
+    'hard',
+    'soft',
+    'soft',
+  ]);
 });
 
 test('what a mail server said is kept without addresses, at most mailAnswerCharsMax of it', () => {

@@ -1,7 +1,8 @@
 /** Sending by a real SMTP server: what it gets, what becomes of refusals, who owns a message, and whose turn it is. */
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { utc } from '../../server/core/instants.ts';
 import { limits } from '../../server/core/limits.ts';
+import { createOutbound } from '../../server/core/outbound/outbound.ts';
 import { type MailMessage, sendMail } from '../../server/mail/index.ts';
 import { readDue, readMessage } from '../../server/mail/store.ts';
 import { MailTransport } from '../../server/mail/transport.ts';
@@ -23,6 +24,7 @@ const smtpSettings = {
 };
 const server = await createTestServer(smtpSettings, undefined, clock);
 const { services } = server;
+const outbound = createOutbound({ allow: '', ownListeners: () => [] });
 const linked = { application: 'Car Share', actionUrl: 'https://accord.test/t/x?token=a&b=c' };
 
 const send = (tenant: string, message: Partial<MailMessage<'account-exists'>> = {}) =>
@@ -119,6 +121,24 @@ describe('a mail', () => {
     await services.mail.sender.expire();
     expect(await look(tenant, id)).toMatchObject({ status: 'failed', reason: 'expired' });
     expect(await eventsOf(tenant)).toMatchObject([{ type: 'MAIL_FAILED', data: { reason: 'expired' } }]);
+  });
+
+  test('that is under way when its time is over is sent', async () => {
+    const tenant = await server.tenant();
+    const id = await send(tenant, { to: 'late@example.org', expiresAt: utc(clock.now() + 60_000) });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const begun = smtp.state.holding;
+    smtp.state.hold = promise;
+    await sendWhile(server, async () => {
+      await vi.waitFor(() => expect(smtp.state.holding).toBe(begun + 1), 20_000);
+      clock.advance(60_000);
+      await services.mail.sender.expire();
+      expect(await look(tenant, id)).toMatchObject({ status: 'waiting' });
+      smtp.state.hold = undefined;
+      resolve();
+      await vi.waitFor(async () => expect((await look(tenant, id))?.status).toBe('sent'), 20_000);
+    });
+    expect((await eventsOf(tenant)).map(({ type }) => type)).toEqual(['MAIL_SENT']);
   });
 
   test('that could not be sent in time is ended with at most mailsExpiringMax others', async () => {
@@ -236,6 +256,32 @@ describe("a tenant's own mail server", () => {
     }
   });
 
+  test('is looked up with the names of other tenants, one of a tenant at a time', async () => {
+    const asked: string[] = [];
+    const [found, never] = [[{ address: '127.0.0.1', family: 4 }], new Promise<never>(() => {})];
+    const resolve = (hostname: string) => {
+      asked.push(hostname);
+      return hostname === 'localhost' ? Promise.resolve(found) : never;
+    };
+    const transport = new MailTransport(
+      { ACCORD_OUTBOUND_ALLOW: '127.0.0.0/8', ACCORD_CA_BUNDLE: caFile },
+      'https://accord.test',
+      createOutbound({ allow: '127.0.0.0/8', ownListeners: () => [], resolve }),
+    );
+    onTestFinished(() => transport.close());
+    const content = { id: 'x', from: { name: '', address: 'a@x.example' }, subject: 's', text: 't' };
+    const sendTo = (host: string, tenant: string) =>
+      transport.send(
+        { host, port: smtp.port, isImplicitTls: false, isTenants: true },
+        { ...content, to: 'b@x.example' },
+        { tenant, ending: new AbortController().signal },
+      );
+    for (const host of ['hangs.example', 'hangs-too.example']) void sendTo(host, 'hanging');
+    await vi.waitFor(() => expect(asked).toEqual(['hangs.example']));
+    expect(await sendTo('localhost', 'well')).toMatchObject({ ok: true });
+    expect(asked).toEqual(['hangs.example', 'localhost']);
+  });
+
   test('without its Secret sends nothing', async () => {
     const { from, smtp: to } = mail(smtp.port);
     const tenant = await server.tenant({ mail: { from, smtp: { ...to, secretRef: { name: 'smtp' } } } });
@@ -273,9 +319,86 @@ describe("a tenant's own mail server", () => {
   }, 60_000);
 });
 
+describe('an attempt', () => {
+  const times = {
+    turnMs: limits.mailTurnMsMax / 60,
+    sendMs: limits.mailSendMsMax / 60,
+    answerMs: limits.mailAnswerMsMax / 200,
+  };
+  async function attempts() {
+    const own = await createSmtpServer({
+      onRcptTo({ address }, _session, done) {
+        if (!address.startsWith('stall')) done();
+      },
+    });
+    const config = { ACCORD_OUTBOUND_ALLOW: '', ACCORD_CA_BUNDLE: caFile };
+    const transport = new MailTransport(config, 'https://accord.test', outbound, times);
+    onTestFinished(() => transport.close());
+    const to = { host: 'localhost', port: own.port, isImplicitTls: false, isTenants: false };
+    const mail = { id: 'x', from: { name: '', address: 'a@x.example' }, subject: 's', text: 't' };
+    const send = (name: string, ending = new AbortController().signal) =>
+      transport.send(to, { ...mail, to: `${name}@x.example` }, { tenant: 't', ending });
+    return { ...own, send };
+  }
+  const held = (state: { hold?: Promise<void> | undefined }) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    state.hold = promise;
+    return resolve;
+  };
+
+  test('whose mail was written waits for the answer beyond mailSendMsMax, and another one that is late does not end it', async () => {
+    const { send, state, received } = await attempts();
+    const answer = held(state);
+    const scanned = send('scanned');
+    await vi.waitFor(() => expect(state.holding).toBe(1));
+    // The other connection; behind it waits one that has its turn when this one is given up.
+    const late = send('stall');
+    const next = send('next');
+    expect(await late).toMatchObject({
+      ok: false,
+      kind: 'soft',
+      answer: expect.stringContaining('no complete answer'),
+    });
+    await vi.waitFor(() => expect(state.holding).toBe(2));
+    answer();
+    expect(await Promise.all([scanned, next])).toMatchObject([{ ok: true }, { ok: true }]);
+    expect(received.map(({ to }) => to[0]).sort()).toEqual(['next@x.example', 'scanned@x.example']);
+  });
+
+  test('whose mail was written is given up after mailAnswerMsMax', async () => {
+    const { send, state } = await attempts();
+    const answer = held(state);
+    const began = performance.now();
+    expect(await send('scanned')).toMatchObject({ ok: false, kind: 'soft' });
+    expect(performance.now() - began).toBeGreaterThanOrEqual(times.answerMs - 1);
+    answer();
+  }, 30_000);
+
+  test('that has no connection within mailTurnMsMax, or until its lane ends, has tried nothing', async () => {
+    const { send, state, received } = await attempts();
+    const answer = held(state);
+    const under = [send('one'), send('two')];
+    await vi.waitFor(() => expect(state.holding).toBe(2));
+    const ending = new AbortController();
+    const began = performance.now();
+    const waiting = send('three', ending.signal);
+    ending.abort();
+    expect(await waiting).toBeUndefined();
+    expect(await send('four')).toBeUndefined();
+    expect(performance.now() - began).toBeGreaterThanOrEqual(times.turnMs - 1);
+    answer();
+    expect(await Promise.all(under)).toMatchObject([{ ok: true }, { ok: true }]);
+    expect(received).toHaveLength(2);
+  });
+});
+
 test('connections to at most mailTransportsMax mail servers are kept open; those to the one that was idle longest are closed', async () => {
   const own = await createSmtpServer();
-  const transport = new MailTransport({ ACCORD_OUTBOUND_ALLOW: '', ACCORD_CA_BUNDLE: caFile }, 'https://accord.test');
+  const transport = new MailTransport(
+    { ACCORD_OUTBOUND_ALLOW: '', ACCORD_CA_BUNDLE: caFile },
+    'https://accord.test',
+    outbound,
+  );
   const mail = { id: 'x', from: { name: '', address: 'a@x.example' }, to: 'b@x.example', subject: 's', text: 't' };
   const open = () => own.server.connections.size;
   for (let i = 0; i <= limits.mailTransportsMax; i++) {
@@ -286,7 +409,9 @@ test('connections to at most mailTransportsMax mail servers are kept open; those
       isTenants: false,
       auth: { user: `u${i}`, pass: 'p' },
     };
-    expect(await transport.send(to, mail)).toMatchObject({ ok: true });
+    expect(await transport.send(to, mail, { tenant: 't', ending: new AbortController().signal })).toMatchObject({
+      ok: true,
+    });
   }
   await vi.waitFor(() => expect(open()).toBeLessThanOrEqual(limits.mailTransportsMax));
   expect(open()).toBeGreaterThan(0);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as oc from 'openid-client';
 import { afterAll, expect, test } from 'vitest';
+import { requestPasswordReset } from '../../server/accounts/index.ts';
 import { limits } from '../../server/core/limits.ts';
 import { startOutbox } from '../../server/mail/index.ts';
 import { begin, createAccount, logIn, password, webSpec } from './logging-in.ts';
@@ -174,13 +175,37 @@ test('Z GHSA-pvm5-9frx-264r: a forgotten password is answered the same for every
   expect(texts[0]).toBe(texts[1]);
 });
 
+test('what is no address is said at its field when a password is forgotten', async () => {
+  const { browser, page } = await begin(server, config);
+  const inLogIn = await browser.submit(await browser.open(`${page.url}/reset`), '/reset', { email: 'bob@' });
+  const alone = await browser.open(`${server.origin}/${tenant}/account/reset`);
+  for (const asked of [inLogIn, await browser.submit(alone, '/account/reset', { email: 'bob@' })])
+    expect([asked.status, asked.text]).toEqual([400, expect.stringContaining('id="email-error"')]);
+});
+
+test('a NUL in a form is refused with the field that has it', async () => {
+  const { browser, page } = await begin(server, config);
+  const refused = await browser.submit(page, '/log-in', { email: 'bob\0@example.org', password });
+  expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('/email: The text contains a NUL')]);
+});
+
+test('a network that asked for too many mails is told so, and how long to wait', async () => {
+  const { browser, page } = await begin(server, await open(closed));
+  const form = await browser.open(`${page.url}/reset`);
+  for (let i = 0; i < limits.accountMailsNetworkFreeMax; i++)
+    await requestPasswordReset(server.services.accounts, closed, { email: `${i}@example.org`, network: '127.0.0.1' });
+  const asked = await browser.submit(form, '/reset', { email: 'somebody@example.org' });
+  expect([asked.status, asked.text]).toEqual([429, expect.stringContaining('Try again in 1 minute.')]);
+  expect(asked.headers.get('retry-after')).toBe('60');
+});
+
 test('the passkey page has a script of its own and no other; what proves nothing is refused', async () => {
   const { browser, page } = await begin(server, config);
   const form = await browser.open(`${page.url}/passkey`);
   expect(page.text).not.toContain('/passkey'); // not where the host is an IP address
   expect(form.headers.get('content-security-policy')).toContain("script-src 'self'");
   expect(form.text).toContain('data-options=');
-  for (const credential of ['', '{', 'null', '7', '"id"', '[]', '{"id":7}', '{"id":"x"}'])
+  for (const credential of ['', '{', 'null', '7', '"id"', '[]', '{"id":7}', '{"id":"x"}', '{"id":"\\u0000"}'])
     expect((await browser.submit(form, '/passkey', { credential })).status).toBe(401);
 });
 

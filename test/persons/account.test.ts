@@ -1,5 +1,5 @@
 /** The page of one's own account: what it shows and ends, of its own person only. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
   identityProof,
   linkIdentity,
@@ -180,18 +180,25 @@ describe('the password', () => {
   const next = 'another good pass phrase';
 
   test('is changed by whoever knows the current one: other sessions end, this one goes on', async () => {
-    const { email, browser, show } = await person();
+    const { id, email, browser, show } = await person();
     const other = new Browser(server);
     await logIn(email, other);
+    const token = await server.user(tenant, id);
+    expect(await statusOf(token)).toBe(200);
     const wrong = await browser.submit(await show(), '/account/password', { currentPassword: 'no', password: next });
     expect([wrong.status, wrong.text]).toEqual([400, expect.stringContaining('This password is not right.')]);
     const weak = await browser.submit(wrong, '/account/password', { currentPassword: password, password: 'password1' });
     expect([weak.status, weak.text]).toEqual([400, expect.stringContaining('too well known')]);
     expect((await other.get(account)).url).toBe(account);
     const before = browser.cookies.find(({ name }) => name.includes('own_session'))?.value;
+    const waits = vi.spyOn(server.services.oidc, 'waitForRevision');
     const done = await browser.submit(weak, '/account/password', { currentPassword: password, password: next });
+    // It answers when this server refuses tokens that were issued before.
+    expect(waits).toHaveBeenCalledWith(tenant, server.services.snapshots.get(tenant)?.revision);
+    waits.mockRestore();
     expect([done.url, done.text]).toEqual([`${account}?notice=saved`, expect.stringContaining('It was saved.')]);
     expect(browser.cookies.find(({ name }) => name.includes('own_session'))?.value).not.toBe(before);
+    expect(await statusOf(token)).toBe(401);
     const asked = await other.get(account);
     expect(isLogIn(asked)).toBe(true);
     expect((await other.submit(asked, '/log-in', { email, password })).status).toBe(401);

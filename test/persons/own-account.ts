@@ -1,6 +1,8 @@
 /** People of a tenant that shares cars, at the pages of their accounts, in browsers without JavaScript. */
 import { signUp } from '../../server/accounts/index.ts';
 import type { Clock } from '../../server/core/clock.ts';
+import type { PortalOptions } from '../../server/room/room.ts';
+import type { TenantSpec } from '../../server/tenants/index.ts';
 import { Browser, type Page } from '../helpers/browser.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { invitingTenant } from '../invitations/inviting.ts';
@@ -15,10 +17,10 @@ class ShiftedClock implements Clock {
   monotonic = () => performance.now();
 }
 
-export async function accountServer() {
+export async function accountServer(spec: Partial<TenantSpec> = {}, portal?: PortalOptions) {
   const clock = new ShiftedClock();
-  const server = await createTestServer({}, undefined, clock);
-  const cars = await invitingTenant(server);
+  const server = await createTestServer({}, undefined, clock, portal);
+  const cars = await invitingTenant(server, spec);
   const { tenant } = cars;
   await server.services.snapshots.refresh(tenant);
   const account = `/${tenant}/account`;

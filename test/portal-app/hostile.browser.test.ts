@@ -8,23 +8,10 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { putTenant } from '../../server/tenants/index.ts';
 import { manifestWriter, tenantSpec } from '../helpers/server.ts';
 import { configClient } from '../policies/config-client.ts';
+import { attacks } from './attacks.ts';
 import { walker } from './looks.ts';
 import { pagesOf } from './pages.ts';
 import { createPortal, executablePath } from './portal.ts';
-
-const attacks = [
-  '<script>window.hurt=1</script>',
-  '<img src=x onerror=window.hurt=1>',
-  '"><svg onload=window.hurt=1>',
-  "'-window.hurt=1-'",
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the attack
-  '${window.hurt=1}',
-  '{{constructor.constructor("window.hurt=1")()}}',
-  '<a href=javascript:window.hurt=1>x</a>',
-  '</textarea><script>window.hurt=1</script>',
-  '<iframe srcdoc="<script>parent.hurt=1</script>">',
-  '\u202e<b>turned</b>',
-];
 
 /** Buttons that write. */
 const writes =

@@ -8,6 +8,10 @@ const index = `<!doctype html><html lang="en"><head><meta name="csp-nonce" conte
 <meta name="accord-base" content="__ACCORD_BASE__"><title>Accord</title></head>
 <body><div id="root"></div><script type="module" src="__ACCORD_BASE__/portal/assets/index-abc.js"></script></body></html>`;
 
+const sharing = `<!doctype html><html lang="en"><head><meta name="csp-nonce" content="__ACCORD_NONCE__">
+<meta name="accord-base" content="__ACCORD_BASE__"><meta name="accord-tenant" content="__ACCORD_TENANT__">
+<meta name="accord-brand" content="__ACCORD_BRAND__"></head><body></body></html>`;
+
 export const script = 'document.title = "Accord";\n';
 
 /** @returns the directory */
@@ -17,5 +21,6 @@ export function makeBundle(directory = mkdtempSync(join(tmpdir(), 'accord-portal
   writeFileSync(join(directory, 'assets/index-abc.js.br'), brotliCompressSync(script));
   writeFileSync(join(directory, 'assets/plain-abc.css'), 'body{}');
   writeFileSync(join(directory, 'index.html'), index);
+  writeFileSync(join(directory, 'sharing.html'), sharing);
   return directory;
 }

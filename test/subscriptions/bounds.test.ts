@@ -3,10 +3,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
+import { waitingLanes } from '../../server/core/db/lanes.ts';
 import { limits } from '../../server/core/limits.ts';
 import { createOutbound } from '../../server/core/outbound/outbound.ts';
+import { eventLanes } from '../../server/subscriptions/lane-store.ts';
+import { erasingDeliveries } from '../../server/subscriptions/lanes/erasing.ts';
 import { excerptOf } from '../../server/subscriptions/lanes/excerpts.ts';
-import { healthAfter, settle } from '../../server/subscriptions/lanes/step.ts';
+import { healthAfter, ONCE, settle } from '../../server/subscriptions/lanes/step.ts';
 import { EndpointToken } from '../../server/subscriptions/lanes/token.ts';
 import { startEndpoint } from './endpoint.ts';
 import { createLanesTest } from './lanes.ts';
@@ -47,6 +50,18 @@ test('an attempt before its time takes nothing of the schedule', () => {
   expect([due.done, due.opens]).toEqual([[1], []]);
 });
 
+test('what was not tried stays open, also a retry by hand and one that has no retries left', () => {
+  const now = Date.parse('2026-11-23T00:00:00Z');
+  const at = '2026-11-22T00:00:00.000Z';
+  const eventOf = (sequence: number) => ({ sequence, at, time: at, id: 'e', type: 'NOTE', key: 'a', body: {} });
+  const openOf = (sequence: number, step: number) => ({ sequence, at, key: 'a', attempts: 1, step, next_at: at });
+  const opens = [openOf(10, ONCE), openOf(11, ONCE), openOf(12, 3)];
+  const failed = { ok: false, status: 500, ms: 1 };
+  const results = [{ event: eventOf(10), attempt: failed }, { event: eventOf(11) }, { event: eventOf(12) }];
+  const settled = settle(opens, results, { numberOfRetries: 2, now });
+  expect([settled.done, settled.opens]).toEqual([[10], opens.slice(1)]);
+});
+
 test('while deliveryOpenMax events wait, no more are read', async () => {
   const [tenant, endpoint] = [await server.tenant(), await startEndpoint()];
   await subscribe(tenant, endpoint.url);
@@ -67,6 +82,21 @@ test('while deliveryOpenMax events wait, no more are read', async () => {
   expect(endpoint.received.length).toBe(1);
 }, 30_000);
 
+test('a paused subscription with events behind its cursor is not taken', async () => {
+  const tenant = await server.tenant();
+  const id = await subscribe(tenant, 'http://127.0.0.1:9/hook');
+  await admin(
+    `insert into accord.event_subscription (tenant, id, spec, secrets, revision, owner, updated_by)
+      values ($1, $2, '{"paused": true}', '', 1, '{"source": "api"}', 'test')`,
+    [tenant, id],
+  );
+  await emit(tenant, ['a']);
+  const waiting = () => server.services.database.systemPipelined((tx) => waitingLanes(tx, eventLanes, 10));
+  expect(await waiting()).toBe(0);
+  await admin(`update accord.event_subscription set spec = '{"paused": false}' where tenant = $1`, [tenant]);
+  expect(await waiting()).toBe(1);
+});
+
 test('days of attempts are dropped after deliveryDaysKept', async () => {
   const days = () =>
     admin<{ day: string }>(
@@ -82,6 +112,44 @@ test('days of attempts are dropped after deliveryDaysKept', async () => {
   const { deliveries } = worker();
   await deliveries.tasks[1]?.run(new AbortController().signal);
   expect((await days()).length).toBe(before + 1);
+});
+
+test('answers that name a person are erased in portions of eraseScanItemsMax', async () => {
+  const tenant = await server.tenant();
+  const most = limits.eraseScanItemsMax;
+  // Two of one millisecond at the end of the first portion, one behind them, and one that said nothing.
+  await admin(
+    `insert into accord.delivery_attempt (tenant, subscription, sequence, number, at, ms, status, kind, error, answer)
+      select $1, 's', n, 1, date_trunc('day', now()) + interval '1 ms' * least(n, $2::int), 1, 500, 'l', 'answered 500',
+        case when n >= $2::int then 'no user Ann-7' else 'no' end from generate_series(1, $2::int + 1) n
+      union all select $1, 's', 9999, 1, date_trunc('day', now()) + interval '1 min', 1, 500, 'l', 'ann-7 is gone', null
+      union all select $1, 's', 9998, 1, date_trunc('day', now()) + interval '1 min', 1, 200, 'l', null, null`,
+    [tenant, most],
+  );
+  const person = {
+    tenant,
+    type: 'user',
+    id: 'ann-7',
+    isUser: true,
+    contacts: ['ann@x.example'],
+    replacement: 'erased:1',
+  };
+  const portions: (number | undefined)[] = [];
+  let position: string | undefined;
+  do {
+    const { removed, next } = await server.services.database.tenant(tenant, (tx) =>
+      erasingDeliveries.eraseSome(tx, person, position),
+    );
+    portions.push(removed.deliveryAnswers);
+    position = next;
+  } while (position !== undefined);
+  expect(portions).toEqual([2, 1]);
+  const left = await admin<{ n: number; named: number }>(
+    `select count(*) filter (where error is not null)::int as n,
+      count(*) filter (where concat(answer, error) ilike '%ann-7%')::int as named from accord.delivery_attempt where tenant = $1`,
+    [tenant],
+  );
+  expect(left).toEqual([{ n: most - 1, named: 0 }]);
 });
 
 test('a token of an authorization server is kept until it is about to expire, at most endpointTokenMsMax', async () => {

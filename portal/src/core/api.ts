@@ -1,8 +1,8 @@
 /**
- * Asks the server that served the page. The session is a cookie that scripts cannot read; `x-accord-portal` makes each request one that no
- * other site can send.
+ * Asks the server that served the page. The session is a cookie that scripts cannot read; `x-accord-portal`, or `x-accord-account` on a
+ * tenant's sharing page, makes each request one that no other site can send.
  */
-import { base } from './page.ts';
+import { base, ownTenant } from './page.ts';
 import { ApiProblem, NoAnswer } from './problem.ts';
 import { sessionEnded } from './session-end.ts';
 
@@ -33,7 +33,7 @@ export function pathOf(path: string, query: Query = {}): string {
 
 function headersOf({ body, text, ifMatch, ifNoneMatch, idempotencyKey, accept }: Ask): Record<string, string> {
   return {
-    'x-accord-portal': '1',
+    [ownTenant === '' ? 'x-accord-portal' : 'x-accord-account']: '1',
     ...(accept === undefined ? {} : { accept }),
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     ...(text === undefined ? {} : { 'content-type': text.type }),

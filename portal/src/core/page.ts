@@ -10,3 +10,6 @@ setNonce(nonce);
 
 /** The path of the server's base URL, without a slash at the end: '' or '/accord'. */
 export const base = filled(meta('accord-base'));
+
+/** The tenant whose sharing page this is, which the session of its account speaks for; '' in the portal. */
+export const ownTenant = filled(meta('accord-tenant'));

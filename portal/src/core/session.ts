@@ -1,7 +1,7 @@
 /** Who is logged in, as GET /portal/session tells. */
 import { createContext, useContext } from 'react';
 import { type TenantApi, tenantApi } from './api.ts';
-import { base } from './page.ts';
+import { base, ownTenant } from './page.ts';
 
 export type Role = 'security-admin' | 'config-editor' | 'config-viewer' | 'support';
 export type Tenant = { code: string; name: string; role: Role };
@@ -36,8 +36,12 @@ export function useTenant(): { tenant: Tenant; api: TenantApi } {
 export const tenantContext = (tenant: Tenant) => ({ tenant, api: tenantApi(tenant.code) });
 
 /** Where somebody logs in and comes back to this page. */
-export const logInPath = () =>
-  `${base}/portal/log-in?to=${encodeURIComponent(location.pathname.slice(base.length) + location.search)}`;
+export function logInPath(): string {
+  if (ownTenant === '')
+    return `${base}/portal/log-in?to=${encodeURIComponent(location.pathname.slice(base.length) + location.search)}`;
+  const [, page = 'shares'] = /\/(invitations|consents)\/?$/.exec(location.pathname) ?? [];
+  return `${base}/${ownTenant}/account/log-in?to=${page}`;
+}
 
 export type Power = 'edit' | 'admin' | 'records' | 'audit';
 /** Which roles may do it. */

@@ -3,6 +3,7 @@
  * A text is a string, or a function of what it names; plurals by `plural`.
  */
 import { createContext, use, useContext } from 'react';
+import { ownTenant } from './page.ts';
 
 export const languages = { en: 'English', nl: 'Nederlands' } as const;
 export type Language = keyof typeof languages;
@@ -56,7 +57,9 @@ export function plural(language: Language, count: number, forms: Forms): string 
 
 const stored = 'accord.language';
 export function firstLanguage(): Language {
-  const wanted = [localStorage.getItem(stored) ?? '', ...navigator.languages];
+  // The server knows which languages the tenant wants for its users.
+  const ofPage = ownTenant === '' ? [] : [document.documentElement.lang];
+  const wanted = [localStorage.getItem(stored) ?? '', ...ofPage, ...navigator.languages];
   const found = wanted.map((one) => one.slice(0, 2)).find((one): one is Language => Object.hasOwn(languages, one));
   return found ?? 'en';
 }

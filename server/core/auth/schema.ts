@@ -56,8 +56,11 @@ export type Access =
   | { api: 'public'; scarce?: true }
   /** The Config API: members with one of these roles. */
   | { api: 'config'; roles: readonly Role[] }
-  /** The Management and Authorization APIs: tenant back ends with the scope (or pg:tenant:admin), and end users where `users` says so. */
-  | { api: 'management'; scope: Scope; users: boolean };
+  /**
+   * The Management and Authorization APIs: tenant back ends with the scope (or pg:tenant:admin), and end users where `users` says so.
+   * `session`: also those who are logged in at their account page, for requests of the sharing page.
+   */
+  | { api: 'management'; scope: Scope; users: boolean; session?: true };
 
 /** Which claims hold a user's mail address, and that the issuer has verified it. */
 export type ContactClaims = { readonly email: string; readonly emailVerified: string };

@@ -1,8 +1,8 @@
-/** The partitions of tables that are partitioned by time: every partitioned table of the schema is, by month. */
+/** The partitions of tables that are partitioned by time: those with a default partition by month, the others by day. */
 import type { Database, Transaction } from './database.ts';
 import { sql } from './sql.ts';
 
-/** Makes the partitions of this month and the next ones. */
+/** Makes the partitions of this month and the next ones, and of today and the next seven days. */
 export async function ensurePartitions(tx: Transaction, monthsAhead: number): Promise<void> {
   await tx.run(sql`select accord.ensure_partitions(${monthsAhead})`);
 }

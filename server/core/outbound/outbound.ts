@@ -4,6 +4,7 @@
  * mean one thing to a check and another to the connection.
  */
 import { X509Certificate } from 'node:crypto';
+import type { LookupAddress } from 'node:dns';
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
 import type { Dispatcher } from 'undici';
 import { parseCidrs } from './addresses.ts';
@@ -65,6 +66,8 @@ export type Outbound = {
    * @throws OutboundError as send does, and when the answer is not a 200 with JSON
    */
   fetchJson(url: string, bounds: RequestBounds): Promise<unknown>;
+  /** Looks a host name up for connections that are not HTTP, tenants in turn. @throws the resolver's error, or the signal's reason */
+  resolve(tenant: string, hostname: string, signal: AbortSignal): Promise<LookupAddress[]>;
   /** Connections for many requests to one URL. Nothing is sent yet. @throws OutboundError for a URL that is none */
   pool(url: string, bounds: PoolBounds): OutboundPool;
   /** Aborts what is in flight and refuses what comes later. */
@@ -158,6 +161,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
         },
       };
     },
+    resolve: (tenant, hostname, signal) => resolver.find(tenant, hostname, AbortSignal.any([closing.signal, signal])),
     close: () => closing.abort(new Error('the server is shutting down')),
   };
   return outbound;

@@ -72,6 +72,7 @@ export const enAccount = {
     email: 'Email address',
     displayName: 'Name',
     verified: 'confirmed',
+    sharing: 'Shares, invitations and consents',
     unverified: 'not confirmed yet',
     changePassword: 'Change password',
     currentPassword: 'Current password',

@@ -75,6 +75,7 @@ export const frAccount: typeof enAccount = {
     email: 'Adresse e-mail',
     displayName: 'Nom',
     verified: 'confirmée',
+    sharing: 'Partages, invitations et consentements',
     unverified: 'pas encore confirmée',
     changePassword: 'Changer le mot de passe',
     currentPassword: 'Mot de passe actuel',

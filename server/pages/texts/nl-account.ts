@@ -74,6 +74,7 @@ export const nlAccount: typeof enAccount = {
     email: 'E-mailadres',
     displayName: 'Naam',
     verified: 'bevestigd',
+    sharing: 'Delen, uitnodigingen en toestemmingen',
     unverified: 'nog niet bevestigd',
     changePassword: 'Wachtwoord wijzigen',
     currentPassword: 'Huidig wachtwoord',

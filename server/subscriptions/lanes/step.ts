@@ -67,7 +67,8 @@ export function settle(
     if (attempt !== undefined) attempts.push(attemptRow(sequence, open.attempts + 1, 'l', attempt));
     const next =
       attempt === undefined ? open : failedOnce(open, attempt, { now, ...(random === undefined ? {} : { random }) });
-    if (attempt?.ok || next.step > numberOfRetries) {
+    // What was not tried stays: a retry by hand has no retries of its own, and numberOfRetries may be less than before.
+    if (attempt !== undefined && (attempt.ok || next.step > numberOfRetries)) {
       if (before.has(sequence)) done.push(sequence);
       after.delete(sequence);
     } else {

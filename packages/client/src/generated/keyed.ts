@@ -26,4 +26,6 @@ export const keyedOperations: ReadonlySet<string> = new Set([
   'POST /tenants/{tenant}/sharing/invitations/{id}/resend',
   'POST /{tenant}/sharing/invitations/accept',
   'POST /{tenant}/sharing/invitations/decline',
+  'POST /{tenant}/sharing/invitations/{id}/accept',
+  'POST /{tenant}/sharing/invitations/{id}/decline',
 ]);

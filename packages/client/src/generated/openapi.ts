@@ -10117,6 +10117,20 @@ export interface paths {
                                 };
                                 /** @enum {unknown} */
                                 status: "given" | "valid" | "grace" | "expired" | "required";
+                                /**
+                                 * Format: date-time
+                                 * @description The last instant at which a consent to its version can count, where the version has an end of life.
+                                 */
+                                endsAt?: string;
+                                /** @description The text of the document, where it has one. */
+                                content?: {
+                                    title: string;
+                                    mediaType: string;
+                                    /** @description sha256: and 64 hexadecimal digits, of what url serves. Of a text elsewhere: what its author stated. */
+                                    digest?: string;
+                                    /** @description Where the text is, for everybody; receipts name the same address. */
+                                    url: string;
+                                };
                             }[];
                             cursor?: string;
                         };
@@ -11988,6 +12002,8 @@ export interface paths {
                     toType?: string;
                     toId?: string;
                     received?: "true" | "false";
+                    /** @description true: each invitation of a user has actions, what the user may do with it now. */
+                    actions?: "true" | "false";
                     /** @description Maximum number of items on the page. Default: 100. Link rel="next" points to the next page. */
                     limit?: number;
                     /** @description The cursor of the page, from the previous page. */
@@ -12051,6 +12067,10 @@ export interface paths {
                                 uses: number;
                                 /** @description Only for back ends, or if the policy returned the obligation return-token. */
                                 requestToken?: string;
+                                /** @description The invitor's shown name, as in the preview. Only with received=true and actions=true. */
+                                invitorName?: string;
+                                /** @description What the user may do with it now. Only in a list that was requested with actions=true. */
+                                actions?: ("resend" | "revoke" | "accept" | "decline")[];
                                 /** @description A note for people about a part of the request that has no effect yet, such as a delivery that is only recorded. */
                                 note?: string;
                             }[];
@@ -12190,6 +12210,10 @@ export interface paths {
                             uses: number;
                             /** @description Only for back ends, or if the policy returned the obligation return-token. */
                             requestToken?: string;
+                            /** @description The invitor's shown name, as in the preview. Only with received=true and actions=true. */
+                            invitorName?: string;
+                            /** @description What the user may do with it now. Only in a list that was requested with actions=true. */
+                            actions?: ("resend" | "revoke" | "accept" | "decline")[];
                             /** @description A note for people about a part of the request that has no effect yet, such as a delivery that is only recorded. */
                             note?: string;
                         };
@@ -12286,6 +12310,10 @@ export interface paths {
                             uses: number;
                             /** @description Only for back ends, or if the policy returned the obligation return-token. */
                             requestToken?: string;
+                            /** @description The invitor's shown name, as in the preview. Only with received=true and actions=true. */
+                            invitorName?: string;
+                            /** @description What the user may do with it now. Only in a list that was requested with actions=true. */
+                            actions?: ("resend" | "revoke" | "accept" | "decline")[];
                             /** @description A note for people about a part of the request that has no effect yet, such as a delivery that is only recorded. */
                             note?: string;
                             deliveries: {
@@ -12437,6 +12465,10 @@ export interface paths {
                             uses: number;
                             /** @description Only for back ends, or if the policy returned the obligation return-token. */
                             requestToken?: string;
+                            /** @description The invitor's shown name, as in the preview. Only with received=true and actions=true. */
+                            invitorName?: string;
+                            /** @description What the user may do with it now. Only in a list that was requested with actions=true. */
+                            actions?: ("resend" | "revoke" | "accept" | "decline")[];
                             /** @description A note for people about a part of the request that has no effect yet, such as a delivery that is only recorded. */
                             note?: string;
                         };
@@ -12541,6 +12573,10 @@ export interface paths {
                                 uses: number;
                                 /** @description Only for back ends, or if the policy returned the obligation return-token. */
                                 requestToken?: string;
+                                /** @description The invitor's shown name, as in the preview. Only with received=true and actions=true. */
+                                invitorName?: string;
+                                /** @description What the user may do with it now. Only in a list that was requested with actions=true. */
+                                actions?: ("resend" | "revoke" | "accept" | "decline")[];
                                 /** @description A note for people about a part of the request that has no effect yet, such as a delivery that is only recorded. */
                                 note?: string;
                             }[];
@@ -12638,6 +12674,10 @@ export interface paths {
                             uses: number;
                             /** @description Only for back ends, or if the policy returned the obligation return-token. */
                             requestToken?: string;
+                            /** @description The invitor's shown name, as in the preview. Only with received=true and actions=true. */
+                            invitorName?: string;
+                            /** @description What the user may do with it now. Only in a list that was requested with actions=true. */
+                            actions?: ("resend" | "revoke" | "accept" | "decline")[];
                             /** @description A note for people about a part of the request that has no effect yet, such as a delivery that is only recorded. */
                             note?: string;
                             deliveries: {
@@ -12791,6 +12831,10 @@ export interface paths {
                             uses: number;
                             /** @description Only for back ends, or if the policy returned the obligation return-token. */
                             requestToken?: string;
+                            /** @description The invitor's shown name, as in the preview. Only with received=true and actions=true. */
+                            invitorName?: string;
+                            /** @description What the user may do with it now. Only in a list that was requested with actions=true. */
+                            actions?: ("resend" | "revoke" | "accept" | "decline")[];
                             /** @description A note for people about a part of the request that has no effect yet, such as a delivery that is only recorded. */
                             note?: string;
                         };
@@ -13031,6 +13075,407 @@ export interface paths {
                                 /** @description The invitor's attribute displayName or name, or else the display name of its account. */
                                 displayName: string;
                             };
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{tenant}/sharing/shares": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what a user shares and has
+         * @description Only for users. given: what others accepted of the user and still have. received: what the user accepted of others and still has. own: its other relationships, if the policy type:relationships:list allows it to read them. canEnd says whether the policy From:relationship:To:delete allows the user to end it.
+         */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            given: {
+                                /** @description Names it for this user only. */
+                                id: string;
+                                /** @description What is shared. */
+                                what: {
+                                    /** @description An identifier of at most 1024 bytes. */
+                                    id: string;
+                                    /** @description The type of the actor or resource. */
+                                    type: string;
+                                };
+                                relationshipType: string;
+                                /** @description Masked, where the invitation went. */
+                                contact?: string;
+                                /** @description Of received. Absent when the tenant has stored no name of the invitor. */
+                                invitor?: {
+                                    displayName: string;
+                                };
+                                /**
+                                 * Format: date-time
+                                 * @description When it was accepted.
+                                 */
+                                since?: string;
+                                /**
+                                 * Format: date-time
+                                 * @description When the relationship expires.
+                                 */
+                                expiresAt?: string;
+                                canEnd: boolean;
+                            }[];
+                            received: {
+                                /** @description Names it for this user only. */
+                                id: string;
+                                /** @description What is shared. */
+                                what: {
+                                    /** @description An identifier of at most 1024 bytes. */
+                                    id: string;
+                                    /** @description The type of the actor or resource. */
+                                    type: string;
+                                };
+                                relationshipType: string;
+                                /** @description Masked, where the invitation went. */
+                                contact?: string;
+                                /** @description Of received. Absent when the tenant has stored no name of the invitor. */
+                                invitor?: {
+                                    displayName: string;
+                                };
+                                /**
+                                 * Format: date-time
+                                 * @description When it was accepted.
+                                 */
+                                since?: string;
+                                /**
+                                 * Format: date-time
+                                 * @description When the relationship expires.
+                                 */
+                                expiresAt?: string;
+                                canEnd: boolean;
+                            }[];
+                            own?: {
+                                /** @description Names it for this user only. */
+                                id: string;
+                                /** @description What is shared. */
+                                what: {
+                                    /** @description An identifier of at most 1024 bytes. */
+                                    id: string;
+                                    /** @description The type of the actor or resource. */
+                                    type: string;
+                                };
+                                relationshipType: string;
+                                /** @description Masked, where the invitation went. */
+                                contact?: string;
+                                /** @description Of received. Absent when the tenant has stored no name of the invitor. */
+                                invitor?: {
+                                    displayName: string;
+                                };
+                                /**
+                                 * Format: date-time
+                                 * @description When it was accepted.
+                                 */
+                                since?: string;
+                                /**
+                                 * Format: date-time
+                                 * @description When the relationship expires.
+                                 */
+                                expiresAt?: string;
+                                canEnd: boolean;
+                            }[];
+                            /** @description Whether there are more than are listed: at most 100 of each are looked at. */
+                            more: boolean;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{tenant}/sharing/shares/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End what a user shares or has
+         * @description Only for users; the id is that of the list, which names it for this user only. They are authorized by the policy From:relationship:To:delete.
+         */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{tenant}/sharing/offers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what a user may share by invitation
+         * @description Only for users: the relationships to itself and to what it has that the policies From:relationship:To:invitation:create allow it to offer to other users. What it has is looked at if the policy type:relationships:list allows it to read that.
+         */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            offers: {
+                                relationshipType: string;
+                                /** @description An actor or a resource. */
+                                to: {
+                                    /** @description An identifier of at most 1024 bytes. */
+                                    id: string;
+                                    /** @description The type of the actor or resource. */
+                                    type: string;
+                                };
+                                /** @description The type of the acceptor, for the invitation's invitee.type. */
+                                acceptorType: string;
+                                /** @enum {unknown} */
+                                direction: "acceptor_to_target" | "target_to_acceptor";
+                                /** @description How long an invitation can be accepted: an ISO 8601 duration. */
+                                ttl: string;
+                            }[];
+                            /** @description Whether there are more than are listed: at most 100 of each are looked at. */
+                            more: boolean;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{tenant}/sharing/invitations/{id}/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accept an invitation to the address of the user
+         * @description Only for users whose access token has the invited address as a verified one, as in the list with received=true; no requestToken is needed. The policies are those of an acceptance by token.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    /** @description Visible ASCII characters that the client chooses, such as a UUID. A request that is repeated with the same key within 24 hours is not processed again: it gets the response of the first one, with Idempotency-Replayed: true. Using the key for another request gives 422. */
+                    "idempotency-key"?: string;
+                };
+                path: {
+                    tenant: string;
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            invitationId: string;
+                            /** @enum {string} */
+                            status: "accepted";
+                            relationship: {
+                                /** @description An actor or a resource. */
+                                from: {
+                                    /** @description An identifier of at most 1024 bytes. */
+                                    id: string;
+                                    /** @description The type of the actor or resource. */
+                                    type: string;
+                                };
+                                relationshipType: string;
+                                /** @description An actor or a resource. */
+                                to: {
+                                    /** @description An identifier of at most 1024 bytes. */
+                                    id: string;
+                                    /** @description The type of the actor or resource. */
+                                    type: string;
+                                };
+                            };
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{tenant}/sharing/invitations/{id}/decline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decline an invitation to the address of the user
+         * @description Only for users whose access token has the invited address as a verified one, as in the list with received=true; no requestToken is needed.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    /** @description Visible ASCII characters that the client chooses, such as a UUID. A request that is repeated with the same key within 24 hours is not processed again: it gets the response of the first one, with Idempotency-Replayed: true. Using the key for another request gives 422. */
+                    "idempotency-key"?: string;
+                };
+                path: {
+                    tenant: string;
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            invitationId: string;
+                            /** @enum {string} */
+                            status: "declined";
                         };
                     };
                 };

@@ -3,6 +3,7 @@
 /** Codes of docs/problems.md. */
 export type ProblemCode =
   | 'account_link_gone'
+  | 'account_mails_limited'
   | 'account_not_found'
   | 'actor_being_erased'
   | 'attributes_invalid'

@@ -1,0 +1,116 @@
+/** Sharing something by sending an invitation: of what the tenant's policies let the person share. */
+import { Button, NativeSelect, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { useDraft } from '../core/drafts.ts';
+import { ownTenant } from '../core/page.ts';
+import { ApiProblem } from '../core/problem.ts';
+import { useLanguage } from '../core/texts.ts';
+import { ProblemAlert } from '../ui/problem-alert.tsx';
+import { toast } from '../ui/toasts.tsx';
+import { own, useSession } from './session.ts';
+import { useSharingTexts } from './texts.ts';
+import { nameOf } from './thing.tsx';
+
+type Offer = { relationshipType: string; to: { type: string; id: string }; acceptorType: string };
+type Typed = { what?: string; email?: string; last?: string };
+
+const keyOf = ({ to, relationshipType }: Offer) => JSON.stringify([to.type, to.id, relationshipType]);
+
+export function Invite({ onSent }: { onSent: () => void }) {
+  const t = useSharingTexts();
+  const { data, error, isLoading, refetch } = useQuery({
+    queryKey: ['offers'],
+    queryFn: async ({ signal }) => (await own.get<{ offers: Offer[] }>('/sharing/offers', { signal })).offers,
+  });
+  return (
+    <section>
+      <h2>{t.invitations.share}</h2>
+      {error && <ProblemAlert error={error} onRetry={() => void refetch()} />}
+      {isLoading && <span className="skeleton" />}
+      {data?.length === 0 && <p className="dim">{t.invitations.nothing}</p>}
+      {data !== undefined && data.length > 0 && <InviteForm offers={data} onSent={onSent} />}
+    </section>
+  );
+}
+
+/** The end of the day where the person is; undefined: no day. */
+const endOf = (day: string | undefined) => (day ? new Date(`${day}T23:59:59`) : undefined);
+
+function InviteForm({ offers, onSent }: { offers: readonly Offer[]; onSent: () => void }) {
+  const t = useSharingTexts();
+  const { language } = useLanguage();
+  const { actor } = useSession();
+  const { draft: typed = {}, keep, drop } = useDraft<Typed>(`${ownTenant}/sharing/${actor.type}/${actor.id}`);
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
+  // The same form sent again is the same invitation.
+  const [idempotencyKey, setKey] = useState(() => crypto.randomUUID());
+  const set = (change: Typed) => {
+    keep({ ...typed, ...change });
+    setKey(crypto.randomUUID());
+  };
+  const offer = offers.find((one) => keyOf(one) === typed.what) ?? (offers[0] as Offer);
+  const { email = '', last = '' } = typed;
+  const ends = endOf(last);
+  const isPast = ends !== undefined && ends.getTime() <= Date.now();
+  const send = async (event: FormEvent) => {
+    event.preventDefault();
+    if (isPast) return;
+    setBusy(true);
+    setError(undefined);
+    const { relationshipType, to, acceptorType: type } = offer;
+    const body = {
+      ...{ relationshipType, to, delivery: 'mail', language },
+      invitee: { contact: { type: 'email', value: email.trim() }, type },
+      ...(ends === undefined ? {} : { relationshipExpiresAt: ends.toISOString() }),
+    };
+    try {
+      await own.post('/sharing/invitations', { body, idempotencyKey });
+      toast({ text: t.invitations.invited(email.trim()) });
+      drop();
+      setKey(crypto.randomUUID());
+      onSent();
+    } catch (caught) {
+      setError(caught);
+    }
+    setBusy(false);
+  };
+  const places = error instanceof ApiProblem ? error.places : [];
+  const ofEmail = places.find(({ pointer }) => pointer === '/invitee/contact/value')?.detail;
+  return (
+    <form className="card form" onSubmit={(event) => void send(event)}>
+      <p className="dim">{t.invitations.shareAbout}</p>
+      <NativeSelect
+        label={t.invitations.what}
+        value={keyOf(offer)}
+        data={offers.map((one) => ({ value: keyOf(one), label: `${nameOf(one.to)} · ${one.relationshipType}` }))}
+        onChange={(event) => set({ what: event.currentTarget.value })}
+      />
+      <TextInput
+        label={t.invitations.email}
+        type="email"
+        autoComplete="off"
+        required
+        withAsterisk={false}
+        value={email}
+        error={ofEmail}
+        onChange={(event) => set({ email: event.currentTarget.value })}
+      />
+      <TextInput
+        label={t.invitations.last}
+        description={t.invitations.lastAbout}
+        type="date"
+        value={last}
+        error={isPast ? t.invitations.past : undefined}
+        onChange={(event) => set({ last: event.currentTarget.value })}
+      />
+      {error !== undefined && ofEmail === undefined && <ProblemAlert error={error} />}
+      <div className="row">
+        <Button type="submit" loading={isBusy}>
+          {t.invitations.send}
+        </Button>
+      </div>
+    </form>
+  );
+}

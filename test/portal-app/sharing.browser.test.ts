@@ -1,0 +1,247 @@
+/** The sharing page of a tenant's users: two people share a car and take it back, consents, hostile texts, and an ended session. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { changeDisplayName, signUp } from '../../server/accounts/index.ts';
+import { applyDefinition } from '../../server/definitions/index.ts';
+import { beginSession } from '../../server/portal/index.ts';
+import type { TenantSpec } from '../../server/tenants/index.ts';
+import { asAdmin } from '../helpers/admin.ts';
+import { manifestWriter } from '../helpers/server.ts';
+import { ownersMay } from '../invitations/inviting.ts';
+import { configClient } from '../policies/config-client.ts';
+import { password } from '../portal/enrolling.ts';
+import { attacks } from './attacks.ts';
+import { createPortal, executablePath, look } from './portal.ts';
+
+const firstPageMax = 170 * 1024;
+const spec: Partial<TenantSpec> = {
+  displayName: 'Cars of Ghent',
+  login: { selfRegistration: 'invitation', sharingPage: true, brand: { colours: { primary: '#0a7a3c' } } },
+  restore: { allowPastDates: true },
+};
+const axe = async (page: Page) =>
+  (await new AxeBuilder({ page }).analyze()).violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`,
+  );
+
+type Content = { title: string; mediaType: 'text/plain'; body: string };
+type EndOfLife = { startDate: string; endDate: string; gracePeriod: string };
+const text = (title: string): Content => ({
+  ...{ title, mediaType: 'text/plain', body: 'We use where the car was.\nFor nothing else.' },
+});
+
+describe.skipIf(executablePath === undefined)('the sharing page', { timeout: 180_000 }, async () => {
+  if (executablePath === undefined) return;
+  const site = await createPortal({ role: 'security-admin', tenant: spec });
+  const { server, base, open } = site;
+  const began = Date.now();
+  const past = (days: number) => new Date(began - days * 86_400_000).toISOString();
+
+  /** People of a tenant that share cars. */
+  async function sharing(tenant: string) {
+    const config = await configClient(server, tenant, 'security-admin');
+    const put = async (path: string, body: object) => {
+      const answer = await config('PUT', path, { body });
+      expect([path, answer.status, answer.body]).toEqual([path, 200, {}]);
+    };
+    await put('/actor-types/user', {});
+    await put('/resource-types/car', {});
+    await put('/relationship-types/user:is_owner_of:car', {});
+    await put('/relationship-types/user:drives:car', { invitation: { enabled: true } });
+    for (const verb of ['invitation:create', 'invitation:revoke', 'invitation:resend', 'delete'])
+      await put(`/policies/${encodeURIComponent(`user:drives:car:${verb}`)}`, { rego: ownersMay() });
+    const own = 'package p\noutcome := "allow" if input.subject.id == input.resource.id';
+    await put(`/policies/${encodeURIComponent('user:relationships:list')}`, { rego: own });
+    const headers = { authorization: `Bearer ${await server.client(tenant, 'pg:tenant:admin')}` };
+    let people = 0;
+    return {
+      /** A definition with versions of one document, in effect for some days. */
+      async define(name: string, versions: { content: Content; days: number; endOfLife?: EndOfLife }[]) {
+        await applyDefinition(server.services, manifestWriter, tenant, {
+          ...{ tenantRef: { name: tenant }, managementPolicy: 'Enforce', adoptionPolicy: 'Refuse', name },
+          versions: versions.map(({ content, days, endOfLife }, n) => ({
+            ...{ version: String(n + 1), optInConfig: { type: 'direct' }, ...(endOfLife && { endOfLife }) },
+            documents: [{ version: '1.0', language: 'en', effectiveDate: past(days), content }],
+          })),
+        });
+        await server.services.snapshots.refresh(tenant);
+      },
+      async person(displayName: string, car?: string) {
+        const email = `sharer${people++}@example.com`;
+        const made = await signUp(server.services.accounts, tenant, { email, password, invitedEmail: email });
+        if (made.status !== 'created') throw new Error(made.status);
+        const { id } = made.account;
+        await changeDisplayName(server.services.accounts, tenant, {
+          account: id,
+          name: displayName,
+          requestId: 'test',
+        });
+        const payload = { relationshipType: 'is_owner_of', to: { type: 'car', id: car } };
+        const url = `/${tenant}/actors/user/${id}/relationships`;
+        if (car !== undefined)
+          expect((await server.app.inject({ method: 'POST', url, headers, payload })).statusCode).toBe(201);
+        const value = await beginSession(server.services.accounts, tenant, made.account, Date.now());
+        const cookies = [{ name: 'accord_own_session', value, url: `${base}/${tenant}/` }];
+        return { id, email, cookies, token: await server.user(tenant, id) };
+      },
+    };
+  }
+  const at = (tenant: string, path = '') => `${base}/${tenant}/account/sharing${path}`;
+  const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
+
+  test('the first page is small', () => {
+    const index = readFileSync(join(site.directory, 'sharing.html'), 'utf8');
+    const assets = [...index.matchAll(/(?:src|href)="__ACCORD_BASE__\/portal\/(assets\/[^"]+)"/g)].map(
+      ([, file]) => file,
+    );
+    expect(assets.length).toBeGreaterThan(1);
+    const sizes = assets.map((file) => gzipSync(readFileSync(join(site.directory, file ?? ''))).length);
+    expect(sizes.reduce((sum, one) => sum + one, 0)).toBeLessThan(firstPageMax);
+    for (const large of ['editor', 'flow', 'palette', 'why']) expect(assets.join(' ')).not.toContain(large);
+  });
+
+  test('two people share a car, and one takes it back', async () => {
+    const { tenant } = site;
+    const { person, define } = await sharing(tenant);
+    const [alice, bob] = [await person('Alice', 'car-7'), await person('Bob')];
+    await using first = await open({}, alice.cookies);
+    await using second = await open({ viewport: { width: 390, height: 844 }, colorScheme: 'dark' }, bob.cookies);
+    const [hers, his] = [first.page, second.page];
+    await hers.goto(`${base}/${tenant}/account`);
+    await hers.getByRole('link', { name: 'Shares, invitations and consents' }).click();
+    await heading(hers, 'My shares');
+    await hers.getByText('Nobody has access through you.').waitFor();
+    expect(await axe(hers)).toEqual([]);
+
+    await hers.getByRole('link', { name: 'My invitations' }).click();
+    await hers.getByLabel('Mail address of the other person').fill('nobody');
+    await hers.getByLabel('Mail address of the other person').fill(bob.email);
+    await hers.getByLabel('Last day of the access').fill('2020-01-01');
+    await hers.getByText('The day has passed.').waitFor();
+    await hers.getByLabel('Last day of the access').fill('2090-01-01');
+    // What is typed outlives the page.
+    const kept = () => hers.evaluate('Object.values(localStorage).join()') as Promise<string>;
+    await expect.poll(kept).toContain('2090-01-01');
+    await hers.reload();
+    expect(await hers.getByLabel('Mail address of the other person').inputValue()).toBe(bob.email);
+    await hers.getByRole('button', { name: 'Send the invitation' }).click();
+    await hers.getByText('Waiting', { exact: true }).waitFor();
+    await hers.getByRole('button', { name: /^Send again: car car-7/ }).click();
+    await hers.getByText(/It can be sent again in \d+ seconds/).waitFor();
+    expect(await axe(hers)).toEqual([]);
+    await look(hers, 'sharing-invitations-1440-light');
+
+    await his.goto(at(tenant, '/invitations'));
+    await his.getByText('from Alice').waitFor();
+    expect(await axe(his)).toEqual([]);
+    await look(his, 'sharing-invitations-390-dark');
+    const accept = his.getByRole('button', { name: 'Accept: car car-7' });
+    await accept.focus();
+    await his.keyboard.press('Enter');
+    await his.getByText('Nobody has invited you.').waitFor();
+    await his.getByRole('link', { name: 'My shares' }).click();
+    await his.getByText('from Alice').waitFor();
+    expect(await axe(his)).toEqual([]);
+    await look(his, 'sharing-shares-390-dark');
+
+    await hers.getByRole('link', { name: 'My shares' }).click();
+    await hers.getByText('with s***@example.com').waitFor();
+    expect(await axe(hers)).toEqual([]);
+    await look(hers, 'sharing-shares-1440-light');
+    await hers.getByRole('button', { name: /^Take back: car car-7/ }).click();
+    const asked = hers.getByRole('dialog');
+    await asked.getByText('The other person loses this access at once').waitFor();
+    expect(await axe(hers)).toEqual([]);
+    await asked.getByRole('button', { name: 'Take back' }).click();
+    await hers.getByText('Nobody has access through you.').waitFor();
+    await his.reload();
+    await his.getByText('Nobody has shared anything with you.').waitFor();
+
+    // Consents: one that is new, and one whose version ends.
+    const before = { content: text('Use of trip data'), days: 20 };
+    await define('trip-data', [before]);
+    const payload = { name: 'trip-data', version: '1', document: { version: '1.0', language: 'en' } };
+    const url = `/${tenant}/consents`;
+    const headers = { authorization: `Bearer ${bob.token}` };
+    expect((await server.app.inject({ method: 'POST', url, headers, payload })).statusCode).toBe(201);
+    const endOfLife = { startDate: past(5), endDate: past(-40), gracePeriod: 'P30D' };
+    const after = { content: text('Use of trip data, and of the speed'), days: 10 };
+    await define('trip-data', [{ ...before, endOfLife }, after]);
+    await define('newsletter', [{ content: text('A letter each month'), days: 3 }]);
+    await his.getByRole('link', { name: 'My consents' }).click();
+    await his.getByRole('button', { name: 'Agree: A letter each month', exact: true }).waitFor();
+    await his.getByText('We use where the car was.').first().waitFor();
+    expect(await axe(his)).toEqual([]);
+    await look(his, 'sharing-consents-390-dark');
+    await his.getByRole('button', { name: 'Agree to the new version: Use of trip data, and of the speed' }).click();
+    await his.getByText('In force', { exact: true }).waitFor();
+    await his.getByRole('button', { name: 'Do not agree: A letter each month' }).click();
+    await his.getByText('Your answer was recorded').waitFor();
+    await his.getByRole('button', { name: 'Take back: Use of trip data, and of the speed' }).click();
+    await his.getByRole('dialog').getByRole('button', { name: 'Take back' }).click();
+    await his.getByText('You have agreed to nothing.').waitFor();
+    const log = await server.app.inject({ url: `${url}/events/me?limit=50`, headers });
+    const types = (log.json().logs as { type: string }[]).map(({ type }) => type);
+    expect(types).toEqual(expect.arrayContaining(['registered', 'refused', 'revoked', 'invited', 'read']));
+
+    expect([first.complaints, second.complaints].flat().filter((one) => !/status of 429/.test(one))).toEqual([]);
+    // In Dutch, and wide; then the session ends under the page.
+    await his.setViewportSize({ width: 1440, height: 900 });
+    await his.getByRole('button', { name: /^Account and looks/ }).click();
+    await his.getByRole('menuitemradio', { name: 'Nederlands' }).click();
+    await heading(his, 'Mijn toestemmingen');
+    expect(await axe(his)).toEqual([]);
+    await look(his, 'sharing-consents-1440-dark');
+    await asAdmin(server.db.adminUrl, 'delete from accord.page_session where tenant = $1 and account = $2', [
+      tenant,
+      bob.id,
+    ]);
+    await his.getByRole('link', { name: 'Wat ik deel' }).click();
+    const over = his.getByRole('dialog', { name: 'Uw sessie is beëindigd' });
+    await over.waitFor();
+    expect(await over.getByRole('link').getAttribute('href')).toBe(`/${tenant}/account/log-in?to=shares`);
+  });
+
+  test('texts that try to be scripts are shown as texts', async () => {
+    const all = attacks.join(' ');
+    // Documents take no letters that turn others around.
+    const shown = all.replaceAll('\u202e', '');
+    const tenant = await server.tenant({ ...spec, displayName: all.slice(0, 200) });
+    const { person, define } = await sharing(tenant);
+    const [alice, bob] = [await person(attacks[1] as string, '<img src=x onerror=window.hurt=1>'), await person('Bob')];
+    await define('hostile', [
+      { content: { title: shown.slice(0, 180), mediaType: 'text/plain', body: `It says: ${shown}` }, days: 3 },
+    ]);
+    await using hers = await open({}, alice.cookies);
+    await hers.page.goto(at(tenant, '/invitations'));
+    await hers.page.getByLabel('Mail address of the other person').fill(bob.email);
+    await hers.page.getByRole('button', { name: 'Send the invitation' }).click();
+    await hers.page.getByText('Waiting', { exact: true }).waitFor();
+    await using opened = await open({}, bob.cookies);
+    const { page, complaints, context } = opened;
+    const elsewhere: string[] = [];
+    context.on('request', (request) => {
+      if (!request.url().startsWith(base) && !/^(data|blob):/.test(request.url())) elsewhere.push(request.url());
+    });
+    for (const path of ['/invitations', '', '/consents']) {
+      await page.goto(at(tenant, path));
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.waitForLoadState('networkidle');
+      if (path === '/invitations') {
+        await page.getByText('<img src=x').first().waitFor();
+        await page.getByRole('button', { name: /^Accept/ }).click();
+        await page.getByText('Nobody has invited you.').waitFor();
+      }
+      expect([path, await page.evaluate('window.hurt')]).toEqual([path, undefined]);
+      const made = page.locator('img[src="x"], svg[onload], a[href^="javascript:"], iframe, script:not([src])');
+      expect([path, await made.count()]).toEqual([path, 0]);
+      await look(page, `sharing-hostile${path.replace('/', '-')}`);
+    }
+    expect(elsewhere).toEqual([]);
+    expect([...complaints, ...hers.complaints]).toEqual([]);
+  });
+});
