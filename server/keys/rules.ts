@@ -69,7 +69,8 @@ export function statesOf(rows: readonly KeyRow[], nowMs: number): KeyView[] {
   const signing = new Set<string>();
   return rows.map((row) => {
     const { kid, purpose, algorithm, created_at: createdAt, activates_at: activatesAt, retires_at: retiresAt } = row;
-    const isUpcoming = Date.parse(activatesAt) > nowMs;
+    // Only keys of tokens are published before they sign. The others have the database's time, which may be ahead of ours.
+    const isUpcoming = (purpose === 'access' || purpose === 'identity') && Date.parse(activatesAt) > nowMs;
     const state = isUpcoming ? 'published' : signing.has(purpose) ? 'retired' : 'active';
     if (!isUpcoming) signing.add(purpose);
     const afterMs = retiresAt === null ? rotatesAfterMs[purpose] : undefined;
