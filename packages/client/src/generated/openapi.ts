@@ -12713,6 +12713,10 @@ export interface paths {
                             uses: number;
                             /** @description Only for back ends, or if the policy returned the obligation return-token. */
                             requestToken?: string;
+                            /** @description The invitor's shown name, as in the preview. Only with received=true and actions=true. */
+                            invitorName?: string;
+                            /** @description What the user may do with it now. Only in a list that was requested with actions=true. */
+                            actions?: ("resend" | "revoke" | "accept" | "decline")[];
                             /** @description A note for people about a part of the request that has no effect yet, such as a delivery that is only recorded. */
                             note?: string;
                         };
