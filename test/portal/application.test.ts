@@ -165,12 +165,11 @@ test('clickjacking: no page and no asset of the portal may be framed, nor what s
   await stranger.post('/portal/invitations/open', { token });
   const asked = async (who: Browser, url: string) =>
     [url, await get(url, { cookie: cookieOf(who), accept: 'text/html' })] as const;
-  const old = ['', '/members', '/invitations', '/invitations/new', '/tokens'];
   const answers = await Promise.all([
     ...['/portal', `/portal/t/${tenant}/policies`, '/portal/tenants', '/portal/logged-out', '/portal/log-in'].map(
       (url) => asked(browser, url),
     ),
-    ...old.map((path) => asked(browser, `/portal/tenants/${tenant}${path}`)),
+    asked(browser, `/portal/tenants/${tenant}/members`),
     ...['/portal/invitations/accept', '/portal/invitations/enrol'].map((url) => asked(stranger, url)),
     ...['/portal/assets/index-abc.js', '/portal/assets/plain-abc.css', '/portal/assets/none.js'].map((url) =>
       asked(stranger, url),
@@ -185,7 +184,7 @@ test('clickjacking: no page and no asset of the portal may be framed, nor what s
       : false,
   );
   expect(open.map(([url, { statusCode }]) => `${statusCode} ${url}`)).toEqual([]);
-  expect(answers.filter(([, { statusCode }]) => statusCode === 200).length).toBeGreaterThanOrEqual(10);
+  expect(answers.filter(([, { statusCode }]) => statusCode === 200).length).toBe(7);
 });
 
 describe('GET /portal/session', () => {
