@@ -3,7 +3,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { chromiumPath, howToGetChromium } from '../test/pages/chromium.ts';
 
 const VIEWPORT = { width: 1440, height: 900 };
-const WAIT_MS = 60_000;
+const WAIT_MS = 30_000;
 
 export type Site = { base: string; session: string };
 
@@ -51,7 +51,10 @@ export function change(page: Page, path: string, shown: readonly string[]): Prom
     const started = performance.now();
     history.pushState({}, '', ${JSON.stringify(path)});
     // What was shown before stays until the new page is loaded.
-    while (document.querySelector('main h1') === heading) await new Promise((resolve) => requestAnimationFrame(resolve));
+    while (document.querySelector('main h1') === heading) {
+      if (performance.now() > started + ${WAIT_MS}) throw new Error('the page stays as it was: ' + location.href);
+      await new Promise((resolve) => requestAnimationFrame(resolve));
+    }
     await (${untilShown})(${JSON.stringify(shown)});
     const ms = performance.now() - started;
     const asked = performance.getEntriesByType('resource').filter(({ name }) => name.includes('/tenants/'))

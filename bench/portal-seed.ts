@@ -109,8 +109,9 @@ export async function adminToken({ services }: Installation, tenant: string): Pr
   return (await mintPortalToken(services.members, tenant, member, 'bench')).token;
 }
 
-/** Instants of the last weeks, the newest last, so that they lie in the partition of this month and of the one before. */
-const ago = (n: string, count: number) => `now() - interval '17 days' * (1 - (${n})::float8 / ${count})`;
+/** Instants of the last weeks, in milliseconds as the service writes them, the newest last; so that they lie in the partition of this month and of the one before. */
+const ago = (n: string, count: number) =>
+  `date_trunc('milliseconds', now() - interval '17 days' * (1 - (${n})::float8 / ${count}))`;
 /** Of today: partitions of a day begin at midnight. */
 const today = (n: string, count: number) =>
   `greatest(date_trunc('day', now()), now() - interval '30 minutes' * (1 - (${n})::float8 / ${count}))`;

@@ -55,10 +55,10 @@ const places: Place[] = [
   },
   { name: 'Consents, adoption', path: `/consents/${DEFINITION}`, shown: ['td.numeric'], judged: true },
   { name: 'Consents, given', path: '/consents/given', shown: [rows] },
-  { name: 'Consents, given to version 1', path: `/consents/given?name=${DEFINITION}&version=1`, shown: [rows] },
   { name: 'Consents, ledger', path: '/consents/ledger', shown: [rows] },
-  { name: 'Consents, ledger of what was erased', path: '/consents/ledger?type=erased', shown: ['.empty, p.dim'] },
+  { name: 'Consents, given to version 1', path: `/consents/given?name=${DEFINITION}&version=1`, shown: [rows] },
   { name: 'People, found', path: '/people?q=auth0%7C00000', shown: [rows], judged: true },
+  { name: 'Consents, ledger of what was erased', path: '/consents/ledger?type=erased', shown: ['.empty, p.dim'] },
   {
     ...{ name: 'People, a person', path: `/people/user/${person}`, judged: true },
     shown: ['ol.moments li', 'ul.person-list li', '.person-facts dd'],
