@@ -10446,7 +10446,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Count how many users consented to each version of a definition */
+        /**
+         * Count how many users consented to each version of a definition
+         * @description Counting reads all consents of the definition: counts of 100000 users or more are kept for up to 60 seconds.
+         */
         get: {
             parameters: {
                 query?: never;
@@ -10466,6 +10469,8 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** Format: date-time */
+                            countedAt: string;
                             versions: {
                                 version: string;
                                 /** @description Whether users are asked for this version now, in any language. */
