@@ -231,17 +231,22 @@ if (isWanted('replay')) {
   for (let round = 0; round < Math.min(3, ROUNDS); round++) {
     rows.push(shown('no replay', await latency()));
     await admin.query(
-      `insert into accord.event_replay (tenant, id, subscription, cursor, last, failed_only, created_at)
-        select tenant, gen_random_uuid(), 'hooks', last - $1::int, last, false, now() from accord.event_counter where tenant = 'bench0'`,
+      `insert into accord.event_replay (tenant, id, subscription, first, cursor, last, failed_only, created_at)
+        select tenant, gen_random_uuid(), 'hooks', last - $1::int + 1, last - $1::int, last, false, now() from accord.event_counter where tenant = 'bench0'`,
       [REPLAYED],
     );
-    await sleep(1500);
+    await admin.query("update accord.event_lane set version = version + 1 where tenant = 'bench0'");
+    await sleep(6500); // lanes notice when they are renewed
     rows.push(shown('beside a replay', await latency()));
     const replay = await admin.query<{ delivered: number; failed: number; seconds: number }>(
       `select delivered, failed, extract(epoch from now() - created_at)::float8 as seconds from accord.event_replay where finished_at is null`,
     );
-    console.log('replay under way:', replay.rows);
-    await admin.query('update accord.event_replay set finished_at = now() where finished_at is null');
+    const [underWay] = replay.rows;
+    if (underWay === undefined || underWay.delivered === 0) throw new Error('no replay was under way');
+    console.log(
+      `replay under way: ${underWay.delivered} delivered, ${underWay.failed} failed in ${underWay.seconds.toFixed(1)} s`,
+    );
+    await admin.query('delete from accord.event_replay');
     await sleep(1500);
   }
 }

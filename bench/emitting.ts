@@ -4,53 +4,27 @@
  */
 
 import { registerConsents } from '../server/consents/registering.ts';
-import { putDefinition, putDocument, putVersion } from '../server/definitions/actions.ts';
+import * as definitions from '../server/definitions/actions.ts';
 import { Unit } from '../server/writes/unit.ts';
 import { createInstallation, writer } from './installation.ts';
+import { consentsToRegister, type Rate } from './registering.ts';
 import { median, noise, table, target } from './report.ts';
 
 const ROUNDS = Number(process.argv[2] ?? 10);
 const MS = 1500;
-const AT_ONCE = 64;
-const tenant = 'bench';
 
 const installation = await createInstallation({ durable: true });
-const { services } = installation;
-await installation.tenant(tenant);
-await putDefinition(services.definitions, writer, tenant, 'terms', {});
-await putVersion(services.definitions, writer, tenant, { name: 'terms', version: '1' }, {});
-const key = { name: 'terms', version: '1', language: 'en', document: 'a' };
-await putDocument(services.definitions, writer, tenant, key, {
-  effectiveDate: new Date(Date.now() + 500).toISOString(),
-});
-await services.snapshots.refresh(tenant);
-await new Promise((resolve) => setTimeout(resolve, 600));
-
-const caller = { kind: 'backend' as const, tenant, clientId: 'bench', scopes: new Set<never>(), issuer: 'bench' };
-let user = 0;
-type Rate = { perSecond: number; cpuUs: number };
-async function registering(): Promise<Rate> {
-  const [started, cpu, first] = [performance.now(), process.cpuUsage(), user];
-  const one = async () => {
-    while (performance.now() - started < MS) {
-      const item = { userId: `u${user++}`, name: 'terms', version: '1', document: { version: 'a', language: 'en' } };
-      const context = { tenant, caller, requestId: 'r' } as unknown as Parameters<typeof registerConsents>[1];
-      await registerConsents(services.consents, context, [item], false);
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, one));
-  const done = user - first;
-  await services.events.mover.move();
-  const used = process.cpuUsage(cpu);
-  return { perSecond: (done / (performance.now() - started)) * 1000, cpuUs: (used.user + used.system) / done };
-}
+const registering = await consentsToRegister(
+  { installation, writer, definitions, registerConsents },
+  { behind: () => installation.services.events.mover.move() },
+);
 
 const emit = Unit.prototype.emit;
 const rounds: { with: Rate[]; without: Rate[] } = { with: [], without: [] };
 for (let round = 0; round < ROUNDS + 1; round++) {
   for (const kind of round % 2 === 0 ? (['with', 'without'] as const) : (['without', 'with'] as const)) {
     Unit.prototype.emit = kind === 'with' ? emit : () => {};
-    const rate = await registering();
+    const rate = await registering(MS);
     if (round > 0) rounds[kind].push(rate);
   }
 }

@@ -11,26 +11,33 @@ import { table, target } from './report.ts';
 
 /** A code, a refresh token and its successor. */
 const TOKENS_EACH = 3;
+const SESSIONS = 250;
 
 export async function flat({ services, config, adminUrl }: Installation, count: number): Promise<void> {
   const admin = new pg.Client({ connectionString: adminUrl });
   await admin.connect();
   const { database } = services.keys;
   const encrypter = createEncrypter(config.ACCORD_MASTER_KEY as string);
+  const { rows: accounts } = await admin.query<{ id: string }>(
+    `insert into accord.account (tenant, id, email, email_verified, created_at, updated_at)
+      select 'bench', gen_random_uuid(), 'flat-' || n || '@example.org', true, now(), now() from generate_series(1, $1::int) n
+      returning id`,
+    [SESSIONS],
+  );
+  let loggedIn: { id: string; epoch: number } | undefined;
   const records = new Records(
     { database, encrypter, clock: systemClock },
-    { tenant: 'bench', errors, client: () => undefined, request: () => undefined },
+    { tenant: 'bench', errors, client: () => undefined, request: () => undefined, loggedIn: () => loggedIn },
   );
   const [codes, tokens, sessions] = ['AuthorizationCode', 'RefreshToken', 'Session'].map((model) =>
     records.adapter(model),
   ) as [Adapter, Adapter, Adapter];
   const sweep = sweeping({ database, clock: systemClock });
-  const session = (n: number, round: number) =>
-    sessions.upsert(
-      `session-${n}`,
-      { kind: 'Session', uid: `uid-${n}`, accountId: `a-${n}`, loginTs: 1, round } as never,
-      86_400,
-    );
+  const session = (id: string, round: number) => {
+    loggedIn = { id, epoch: 1 };
+    const payload = { kind: 'Session', uid: id, accountId: id, loginTs: 1, round };
+    return sessions.upsert(`session-${id}`, payload as never, 86_400);
+  };
   const payload = { accountId: 'a', clientId: 'web', scope: 'openid', x: 'x'.repeat(300) };
   const one = async (n: number) => {
     const of = { ...payload, grantId: `g${n}` } as never;
@@ -51,7 +58,7 @@ export async function flat({ services, config, adminUrl }: Installation, count: 
       }
     };
     await Promise.all(Array.from({ length: 8 }, issue));
-    for (let n = 0; n < 250; n++) await session(n, round);
+    for (const { id } of accounts) await session(id, round);
     await sleep(1500);
     await sweep.run(new AbortController().signal);
     await admin.query('vacuum accord.oidc_record'); // as autovacuum does, which looks once a minute

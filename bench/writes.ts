@@ -7,13 +7,13 @@ import { execFileSync } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { parseArgs } from 'node:util';
+import { consentsToRegister } from './registering.ts';
 import { median, noise, table } from './report.ts';
 
 const { values } = parseArgs({
   options: { other: { type: 'string' }, rounds: { type: 'string', default: '5' }, measure: { type: 'string' } },
 });
 const MS = 4000;
-const AT_ONCE = 64;
 const PUTS = 400;
 const LINES = 100_000;
 const kinds = [
@@ -28,7 +28,7 @@ type Measured = Record<(typeof kinds)[number], number>;
 async function measure(root: string): Promise<Measured> {
   const load = (path: string) => import(join(root, path));
   const { createInstallation, pinToCore1, writer } = await load('bench/installation.ts');
-  const { putDefinition, putDocument, putVersion } = await load('server/definitions/actions.ts');
+  const definitions = await load('server/definitions/actions.ts');
   const { registerConsents } = await load('server/consents/registering.ts');
   const { putPolicy } = await load('server/policies/index.ts');
   const { importRelationships } = await load('server/relationships/index.ts');
@@ -38,34 +38,13 @@ async function measure(root: string): Promise<Measured> {
   const tenant = 'bench';
   const installation = await createInstallation({ durable: true, first: true });
   const { services } = installation;
-  await installation.tenant(tenant);
-  await putDefinition(services.definitions, writer, tenant, 'terms', {});
-  await putVersion(services.definitions, writer, tenant, { name: 'terms', version: '1' }, {});
-  const key = { name: 'terms', version: '1', language: 'en', document: 'a' };
-  await putDocument(services.definitions, writer, tenant, key, {
-    effectiveDate: new Date(Date.now() + 500).toISOString(),
-  });
-  await putEntityType(services.types, writer, tenant, { kind: 'actor', name: 'user', spec: {} });
-  await putEntityType(services.types, writer, tenant, { kind: 'resource', name: 'car', spec: {} });
-  await putRelationshipType(services.types, writer, tenant, { from: 'user', name: 'drives', to: 'car' }, {});
-  await services.snapshots.refresh(tenant);
-  await new Promise((resolve) => setTimeout(resolve, 600));
-
-  const caller = { kind: 'backend', tenant, clientId: 'bench', scopes: new Set(), issuer: 'bench' };
-  let user = 0;
-  async function registering(ms: number): Promise<{ perSecond: number; cpuUs: number }> {
-    const [started, cpu, first] = [performance.now(), process.cpuUsage(), user];
-    const one = async () => {
-      while (performance.now() - started < ms) {
-        const item = { userId: `u${user++}`, name: 'terms', version: '1', document: { version: 'a', language: 'en' } };
-        await registerConsents(services.consents, { tenant, caller, requestId: 'r' }, [item], false);
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, one));
-    const used = process.cpuUsage(cpu);
-    const done = user - first;
-    return { perSecond: (done / (performance.now() - started)) * 1000, cpuUs: (used.user + used.system) / done };
-  }
+  const types = async () => {
+    await putEntityType(services.types, writer, tenant, { kind: 'actor', name: 'user', spec: {} });
+    await putEntityType(services.types, writer, tenant, { kind: 'resource', name: 'car', spec: {} });
+    await putRelationshipType(services.types, writer, tenant, { from: 'user', name: 'drives', to: 'car' }, {});
+  };
+  const measured = { installation, writer, definitions, registerConsents };
+  const registering = await consentsToRegister(measured, { more: types });
   await registering(1500);
   const registered = await registering(MS);
 

@@ -17,7 +17,10 @@ const last = `${unit}(?:[.,][0-9]{1,9})?`;
 const lastDays = `(?:(?:${unit}Y)?(?:${unit}M)?(?:(?:${unit}W)?${last}D|${last}W)|(?:${unit}Y)?${unit}M|${unit}Y)`;
 const clock = `(?:(?:${unit}H)?(?:(?:${unit}M)?${last}S|${last}M)|${last}H)`;
 
-const authority = (hosts: string) => `${hosts}(?::[1-9][0-9]{0,4})?`;
+/** A port from 1 to 65535, if there is one. */
+export const optionalPort =
+  '(?::(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?';
+const authority = (hosts: string) => `${hosts}${optionalPort}`;
 const anyHost = `(?:${host}\\.?|\\[[0-9A-Fa-f:.]+\\])`;
 const loopback = '(?:localhost|127(?:\\.[0-9]{1,3}){3}|\\[::1\\])';
 const path = "(?:/[A-Za-z0-9._~!$&'()*+,;=:@%/-]*)?"; // RFC 3986 pchar and the slash

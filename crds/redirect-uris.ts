@@ -2,13 +2,13 @@
  * Rules for URIs that a browser is sent to with a code or after a log-out. They are compared character by character (RFC 9700
  * section 2.1), so what browsers read otherwise than it is written is refused.
  */
+import { optionalPort as port } from './patterns.ts';
 import { matching, notMatching, type Rule, rule } from './rule.ts';
 
 // The API server prices an expression by its length, so these are as short as their languages allow.
 // Labels that neither begin nor end with a hyphen.
 const host = '(?:[A-Za-z0-9]+(?:(?:\\.|-+)[A-Za-z0-9]+)*|\\[[0-9A-Fa-f:.]+\\])';
 const loopback = '(?:localhost|127\\.0\\.0\\.1|\\[::1\\])';
-const port = '(?::(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?';
 // RFC 3986 pchar and the slash: the range `$-;` has the digits and $%&'()*+,-./:; and nothing else.
 const path = '(?:/[!$-;=@A-Z_a-z~]*)?';
 const query = '(?:\\?[!$-;=?@A-Z_a-z~]*)?';

@@ -46,16 +46,25 @@ export function notMatching(source: string) {
   return { cel: `!${cel}`, check: (self: string) => !check(self) };
 }
 
+/**
+ * Of a URL that matches the expression. A host such as 256.1.1.1 or [::g] matches and is none: that cannot be said in CEL, so the
+ * API server takes it, and the operator and the Config API refuse it.
+ */
+function matchingUrl(source: string) {
+  const { cel, check } = matching(source);
+  return { cel, check: (self: string) => check(self) && URL.canParse(self) };
+}
+
 /** The string at `at` is a URL that the server may fetch; whether the host is allowed is decided by the outbound guard at run time. */
 export function fetchableUrl(at: string, query: 'withQuery' | 'withoutQuery'): Rule {
   const without = query === 'withQuery' ? 'a fragment' : 'a query or fragment';
   const message = `must be an https URL, or http to a loopback host, without user information or ${without}`;
-  return rule<string>({ at, message, ...matching(urlPattern[query]) });
+  return rule<string>({ at, message, ...matchingUrl(urlPattern[query]) });
 }
 
 /** The string at `at` is a URL that events may be sent to; which addresses http may reach is decided by the server. */
 export function endpointUrl(at: string): Rule {
   const message =
     'must be an https URL, or http where the installation allows it, without user information or a fragment';
-  return rule<string>({ at, message, ...matching(endpointPattern) });
+  return rule<string>({ at, message, ...matchingUrl(endpointPattern) });
 }

@@ -148,6 +148,7 @@ describe('homes', () => {
         'server/oidc/sweeping.ts',
         'server/policies/resource-kind.ts', // for the operator: whose conditions others changed
         'server/policies/room.ts',
+        'server/subscriptions/resource-kind.ts', // for the operator
         'server/issuers/key-findings.ts',
         'server/issuers/key-condition.ts',
         'server/tenants/actions.ts',

@@ -9,12 +9,14 @@ import {
   Navigate,
   Outlet,
 } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { useRouteParams } from './core/address.ts';
 import { base } from './core/page.ts';
-import { TenantContext, tenantContext, useSession } from './core/session.ts';
+import type { Screen } from './core/screen.ts';
+import { mayDo, TenantContext, tenantContext, useSession, useTenant } from './core/session.ts';
 import { screens } from './screens/index.ts';
 import { ChooseTenant, NotFound } from './ui/choose-tenant.tsx';
+import { MayNot } from './ui/may-not.tsx';
 import { ProblemAlert } from './ui/problem-alert.tsx';
 import { Shell } from './ui/shell.tsx';
 
@@ -36,12 +38,23 @@ const Broken = ({ error, reset }: ErrorComponentProps) => <ProblemAlert error={e
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound });
 const tenantRoute = createRoute({ getParentRoute: () => root, path: '/t/$tenant', component: TenantPages });
-const pages = screens.flatMap(({ id, routes }) =>
-  routes.map(({ path, load }) =>
+/** A page that is not for each role asks the server nothing for those that may not see it. */
+function pageFor({ texts }: Screen, { load, may }: Screen['routes'][number]) {
+  const Page = lazyRouteComponent(load as () => Promise<{ default: () => ReactNode }>);
+  if (may === undefined) return Page;
+  const Guarded = () => {
+    const { tenant } = useTenant();
+    return mayDo(tenant.role, may) ? <Page /> : <MayNot may={may} texts={texts} />;
+  };
+  return Object.assign(Guarded, { preload: Page.preload });
+}
+
+const pages = screens.flatMap((screen) =>
+  screen.routes.map((page) =>
     createRoute({
       getParentRoute: () => tenantRoute,
-      path: `/${id}${path === '/' ? '' : path}`,
-      component: lazyRouteComponent(load),
+      path: `/${screen.id}${page.path === '/' ? '' : page.path}`,
+      component: pageFor(screen, page),
     }),
   ),
 );

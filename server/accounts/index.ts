@@ -48,3 +48,4 @@ export { accountsRoom } from './room.ts';
 export { accountPaths } from './rules.ts';
 export type { Account } from './schema.ts';
 export type { AccountChange, AccountListener, AccountServices } from './services.ts';
+export { isOfEpoch } from './store.ts';

@@ -22,6 +22,16 @@ export function readAccountRow(
   );
 }
 
+/** Whether an account is enabled and of this epoch, which nobody changes until the end of the transaction. */
+export async function isOfEpoch(tx: Transaction, tenant: string, { id, epoch }: Pick<AccountRow, 'id' | 'epoch'>) {
+  const row = await tx.maybe(
+    AccountRow,
+    sql`select ${columns} from accord.account
+      where tenant = ${tenant} and id = ${id} and enabled and epoch = ${epoch} for share`,
+  );
+  return row !== undefined;
+}
+
 const AddressRow = Type.Object({ id: Type.String(), email: Type.String(), language: Nullable(Type.String()) });
 
 /** The verified addresses of accounts that are enabled. @param ids UUIDs */

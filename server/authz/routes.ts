@@ -10,6 +10,8 @@ import {
   checkPolicyName,
   effectiveRego,
   instantOf,
+  linesOfNodes,
+  NodeLines,
   type PolicyTest,
   PolicyTestBody,
   policyProblem,
@@ -20,7 +22,7 @@ import { authorizeAll } from './batch.ts';
 import type { BatchLimiter } from './batch-limiter.ts';
 import { coverageOfTests, TestCoverage } from './coverage.ts';
 import { type DecisionRouteServices, registerDecisions } from './decision-routes.ts';
-import type { Explainer } from './explain.ts';
+import type { Explainer, Source } from './explain.ts';
 import type { ReplayServices } from './replay.ts';
 import { registerReplay } from './replay-routes.ts';
 import { AuthorizationRequest, AuthorizationResponse, answerText, BatchRequest } from './schema.ts';
@@ -131,7 +133,18 @@ function contextOf({ caller, id, span }: FastifyRequest, snapshot: TenantSnapsho
 const PolicyTestAnswer = Type.Object({
   ...AuthorizationResponse.properties,
   coverage: Type.Optional(TestCoverage),
+  effectiveRego: Type.Optional(
+    Type.String({ description: 'The Rego that the drawing, stored or a draft, becomes. Only of a drawn policy.' }),
+  ),
+  nodeLines: Type.Optional(NodeLines),
 });
+
+/** What a drawing becomes, beside the answer. */
+function drawnOf({ graph, effectiveRego: rego }: Source) {
+  if (graph === undefined) return {};
+  const nodeLines = linesOfNodes(graph, rego);
+  return { effectiveRego: rego, ...(nodeLines && { nodeLines }) };
+}
 
 /** None where nothing is stored under the name. */
 async function storedTests(
@@ -181,7 +194,7 @@ function registerTesting(app: App, services: AuthzRouteServices): void {
         noFacts,
         about,
       );
-      const answer = { ...decision.answer, explain: explanation };
+      const answer = { ...decision.answer, explain: explanation, ...drawnOf(source) };
       if (!coverage) return answer;
       const own = tests ?? (await storedTests(services, tenant, policyName));
       const covered = await coverageOfTests(services, tenant, source, { tests: own, input, now });

@@ -88,7 +88,7 @@ function isPublicKey(jwk: NonNullable<ClientSpec['jwks']>['keys'][number]): bool
 
 /** A client as the authorization server uses it. @param secrets its own */
 export function clientOf(
-  { spec, revision }: Pick<ClientRow, 'spec' | 'revision'>,
+  { spec, created_at: createdAt, revision }: Pick<ClientRow, 'spec' | 'created_at' | 'revision'>,
   secrets: readonly Pick<SecretRow, 'id' | 'digest' | 'expires_at'>[],
   tenant: Pick<TenantSpec, 'audiences'>,
 ): Client {
@@ -104,6 +104,7 @@ export function clientOf(
       ...{ id, digest },
       ...(at === null ? {} : { expiresAtMs: Date.parse(at) }),
     })),
+    createdAtMs: Date.parse(createdAt),
     revision,
   });
 }

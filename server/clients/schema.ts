@@ -55,6 +55,7 @@ export const ClientRow = Type.Object({
   spec: Json<ClientSpec>(),
   revision: Type.Integer(),
   owner: Json<Owner>(),
+  created_at: Instant,
   updated_at: Instant,
   updated_by: Type.String(),
 });
@@ -95,6 +96,7 @@ export type Client = Readonly<{
   /** Users are not asked for their consent. */
   firstParty: boolean;
   secrets: readonly ClientSecret[];
+  createdAtMs: number;
   revision: number;
 }>;
 

@@ -4,7 +4,7 @@ import { sql } from '../core/db/sql.ts';
 import type { Owner, Writer } from '../core/ownership.ts';
 import { ClientRow, type ClientSpec, SecretRow } from './schema.ts';
 
-const columns = sql`tenant, client_id, spec, revision, owner, updated_at, updated_by`;
+const columns = sql`tenant, client_id, spec, revision, owner, created_at, updated_at, updated_by`;
 const secretColumns = sql`tenant, client_id, id, digest, created_at, created_by, expires_at`;
 
 export function readClient(tx: Transaction, tenant: string, clientId: string): Promise<ClientRow | undefined> {

@@ -17,6 +17,7 @@ export const silentOperations: Readonly<Record<string, string>> = {
   [`DELETE ${C}/portal-tokens/{jti}`]: members,
   [`POST ${C}/event-stream/subscriptions/{id}/deliveries/{delivery}/retry`]: again,
   [`POST ${C}/event-stream/subscriptions/{id}/replay`]: again,
+  [`POST ${C}/event-stream/subscriptions/{id}/replays/{replay}/cancel`]: again,
   [`POST ${C}/event-stream/subscriptions/{id}/test`]: again,
   [`POST ${C}/accounts/{id}/reset`]: 'it sends a mail; the password changes when the user follows its link',
   [`POST ${C}/mail/test`]: mails,

@@ -135,7 +135,7 @@ const spec_configChange = {
     }
   },
   extensions: {
-    oid: "18612",
+    oid: "18580",
     isTableLike: true,
     pg: {
       serviceName: "main",
@@ -198,7 +198,7 @@ const spec_event = {
     }
   },
   extensions: {
-    oid: "18637",
+    oid: "18605",
     isTableLike: true,
     pg: {
       serviceName: "main",
@@ -261,7 +261,7 @@ const spec_member = {
     }
   },
   extensions: {
-    oid: "18671",
+    oid: "18639",
     isTableLike: true,
     pg: {
       serviceName: "main",
@@ -324,7 +324,7 @@ const spec_mailSuppression = {
     }
   },
   extensions: {
-    oid: "18645",
+    oid: "18613",
     isTableLike: true,
     pg: {
       serviceName: "main",
@@ -390,7 +390,7 @@ const spec_thing = {
     }
   },
   extensions: {
-    oid: "18616",
+    oid: "18584",
     isTableLike: true,
     pg: {
       serviceName: "main",
@@ -484,7 +484,7 @@ const spec_consent = {
     }
   },
   extensions: {
-    oid: "18629",
+    oid: "18597",
     isTableLike: true,
     pg: {
       serviceName: "main",
@@ -577,7 +577,7 @@ const spec_policyRevision = {
     }
   },
   extensions: {
-    oid: "18608",
+    oid: "18576",
     isTableLike: true,
     pg: {
       serviceName: "main",
@@ -680,7 +680,7 @@ const spec_relationship = {
     }
   },
   extensions: {
-    oid: "18620",
+    oid: "18588",
     isTableLike: true,
     pg: {
       serviceName: "main",
@@ -781,7 +781,7 @@ const spec_auditEntry = {
     }
   },
   extensions: {
-    oid: "18666",
+    oid: "18634",
     isTableLike: true,
     pg: {
       serviceName: "main",
@@ -880,7 +880,7 @@ const spec_subscriptionState = {
     }
   },
   extensions: {
-    oid: "18653",
+    oid: "18621",
     isTableLike: true,
     pg: {
       serviceName: "main",
@@ -980,7 +980,7 @@ const spec_policy = {
     }
   },
   extensions: {
-    oid: "18604",
+    oid: "18572",
     isTableLike: true,
     pg: {
       serviceName: "main",
@@ -1088,7 +1088,7 @@ const spec_subscription = {
     }
   },
   extensions: {
-    oid: "18649",
+    oid: "18617",
     isTableLike: true,
     pg: {
       serviceName: "main",
@@ -1226,7 +1226,7 @@ const spec_mailMessage = {
     }
   },
   extensions: {
-    oid: "18641",
+    oid: "18609",
     isTableLike: true,
     pg: {
       serviceName: "main",
@@ -1339,7 +1339,7 @@ const spec_deliveryAttempt = {
     }
   },
   extensions: {
-    oid: "18657",
+    oid: "18625",
     isTableLike: true,
     pg: {
       serviceName: "main",
@@ -1493,7 +1493,7 @@ const spec_decision = {
     }
   },
   extensions: {
-    oid: "18661",
+    oid: "18629",
     isTableLike: true,
     pg: {
       serviceName: "main",
@@ -1669,7 +1669,7 @@ const spec_ledgerEntry = {
     }
   },
   extensions: {
-    oid: "18633",
+    oid: "18601",
     isTableLike: true,
     pg: {
       serviceName: "main",
@@ -1920,7 +1920,7 @@ const spec_invitation = {
     }
   },
   extensions: {
-    oid: "18624",
+    oid: "18592",
     isTableLike: true,
     pg: {
       serviceName: "main",

@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest, HookHandlerDoneFunction, RouteOptions } from 'fastify';
 import { authorizeCaller } from '../core/auth/authorize-caller.ts';
 import type { PresentedProof } from '../core/auth/dpop.ts';
-import { invalidToken, missingToken } from '../core/auth/problems.ts';
+import { invalidToken, missingToken, underDpop } from '../core/auth/problems.ts';
 import type { Access, Caller } from '../core/auth/schema.ts';
 import type { AccessTokens } from '../core/auth/token-cache.ts';
 import type { Observe } from '../core/observe.ts';
@@ -52,15 +52,22 @@ export function registerAccess(app: App, services: RouteAccess): void {
   app.addHook('onRoute', checkRoute);
   app.addHook('onRequest', (request, _reply, done: HookHandlerDoneFunction) => {
     let checking: Promise<void> | undefined;
+    const refuse = (error: unknown) => done(challenging(error, request) as Error);
     try {
       checking = checkAccess(services, request);
     } catch (error) {
-      done(error as Error);
+      refuse(error);
       return;
     }
     if (checking === undefined) done();
-    else checking.then(() => done(), done);
+    else checking.then(() => done(), refuse);
   });
+}
+
+/** Portal tokens, which the Config API takes, are not bound to keys. */
+function challenging(error: unknown, { headers, routeOptions }: FastifyRequest): unknown {
+  const isOurs = error instanceof Problem && routeOptions.config.access?.api === 'management';
+  return isOurs && isDpop(headers.authorization ?? '') ? underDpop(error) : error;
 }
 
 function checkRoute(route: RouteOptions): void {

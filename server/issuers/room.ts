@@ -1,10 +1,11 @@
 import { JwksCache } from '../core/auth/jwks.ts';
 import type { TenantAuth } from '../core/auth/schema.ts';
 import { AccessTokens } from '../core/auth/token-cache.ts';
+import type { Transaction } from '../core/db/database.ts';
 import { countOfManifests } from '../core/db/owned.ts';
-import { deniedOf, loadDeniedTokens, loadPublicKeys } from '../keys/index.ts';
+import { deniedOf, isDenialName, loadDeniedTokens, loadPublicKeys } from '../keys/index.ts';
 import { defineRoom } from '../room/room.ts';
-import { byTenant, snapshotPart } from '../room/tenant-snapshot.ts';
+import { byTenant, type SnapshotContext, snapshotPart, type TenantHead } from '../room/tenant-snapshot.ts';
 import { snapshotRoom } from '../snapshot/index.ts';
 import { writesRoom } from '../writes/index.ts';
 import { trustedIssuersCheck } from './doctor.ts';
@@ -19,6 +20,16 @@ declare module '../room/tenant-snapshot.ts' {
   interface SnapshotFields {
     auth: TenantAuth;
   }
+}
+
+async function loadAuth(tx: Transaction, head: TenantHead, { baseUrl }: SnapshotContext): Promise<TenantAuth> {
+  const { tenant } = head;
+  const [issuers, keys, denied] = await Promise.all([
+    loadIssuers(tx, tenant),
+    loadPublicKeys(tx, tenant),
+    loadDeniedTokens(tx, tenant),
+  ]);
+  return authOf(head, issuers, keys, baseUrl, deniedOf(denied));
 }
 
 export const issuersRoom = defineRoom({
@@ -46,7 +57,6 @@ export const issuersRoom = defineRoom({
   openapiTag: 'Trusted issuers',
   snapshot: snapshotPart({
     key: 'auth',
-    // Tokens verified under an `auth` object are not valid under another: it is replaced only when it changed.
     kinds: ['tenant', 'key', 'trusted_issuer', 'denied_token'],
     async loadAll(tx, { baseUrl }) {
       const issuers = byTenant(await loadIssuers(tx));
@@ -54,14 +64,11 @@ export const issuersRoom = defineRoom({
       const denied = byTenant(await loadDeniedTokens(tx));
       return (head) => authOf(head, issuers(head.tenant), keys(head.tenant), baseUrl, deniedOf(denied(head.tenant)));
     },
-    async load(tx, head, { baseUrl }) {
-      const { tenant } = head;
-      const [issuers, keys, denied] = await Promise.all([
-        loadIssuers(tx, tenant),
-        loadPublicKeys(tx, tenant),
-        loadDeniedTokens(tx, tenant),
-      ]);
-      return authOf(head, issuers, keys, baseUrl, deniedOf(denied));
+    load: loadAuth,
+    // A log-out denies tokens: those of others that were verified stay so (core/auth/token-cache.ts).
+    async reload(tx, head, known, names, context) {
+      if (!names.every(isDenialName)) return loadAuth(tx, head, context);
+      return Object.freeze({ ...known, denied: deniedOf(await loadDeniedTokens(tx, head.tenant)) });
     },
     view: ({ issuers, ownKeys }) => ({ issuers: [...issuers.keys()], keys: ownKeys.map(({ jwk }) => jwk.kid) }),
   }),

@@ -8,6 +8,11 @@ import type { TenantUnit } from '../tenants/index.ts';
 import { countDeniedTokens, deleteDenials, readDenial, upsertDenial } from './denied-store.ts';
 import { keyProblem } from './problems.ts';
 
+const names = /^(client|subject|grant|erased|jti):/;
+
+/** Whether a change of configuration (its name) is one of what is denied, and of nothing else of a tenant's tokens. */
+export const isDenialName = (name: string): boolean => names.test(name);
+
 /** What a write of configuration gives to its work (server/writes ConfigUnit). */
 export type DenyingUnit = Pick<TenantUnit, 'tx' | 'tenant' | 'changed'> & { readonly now: number };
 

@@ -22,6 +22,7 @@ export {
   denyGrantTokens,
   denySubjectTokens,
   denyToken,
+  isDenialName,
 } from './denied.ts';
 export { loadDeniedTokens } from './denied-store.ts';
 export { type Minted, type MintServices, mintClientToken, mintUserToken } from './mint.ts';

@@ -92,7 +92,10 @@ export const SettingsView = Type.Object({
 });
 
 export const TestBody = Type.Object(
-  { template: Name, language: Type.Optional(Language), to: Address('Where the test goes.') },
+  {
+    ...{ template: Name, language: Type.Optional(Language), to: Address('Where the test goes.') },
+    variables: Type.Optional(Variables),
+  },
   { additionalProperties: false },
 );
 export const MessageBody = Type.Object(

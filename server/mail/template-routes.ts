@@ -203,9 +203,11 @@ function registerSettings(app: App, services: MailRouteServices): void {
     method: 'POST',
     url: '/tenants/:tenant/mail/test',
     config: admins,
-    bodyLimit: limits.smallBodyBytesMax,
+    bodyLimit: limits.mailMessageBodyBytesMax,
     schema: {
       summary: 'Send a mail of a template with sample values',
+      description:
+        "Variables of a built-in mail that are not given have samples. A template of the tenant's own names needs each variable that it uses.",
       ...{ params: TenantParams, body: TestBody, response: { 202: AcceptedView } },
     },
     handler: async (request, reply) => {

@@ -1,6 +1,7 @@
 -- The decision log.
 create table accord.decision (
   tenant text not null,
+  -- To the millisecond, as it is read: a place in the log that was read is behind its row.
   at timestamptz(3) not null,
   id uuid not null default uuidv7(),
   caller text not null,

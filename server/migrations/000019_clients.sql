@@ -5,6 +5,8 @@ create table accord.oauth_client (
   spec jsonb not null,
   revision bigint not null,
   owner jsonb not null,
+  -- A client of the same id that was deleted before is another one: its tokens are not this one's.
+  created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   updated_by text not null,
   primary key (tenant, client_id)

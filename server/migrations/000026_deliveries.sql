@@ -56,11 +56,12 @@ create index delivery_attempt_time on accord.delivery_attempt (tenant, at) inclu
 create index delivery_attempt_failed on accord.delivery_attempt (tenant, subscription, sequence) where status not between 200 and 299;
 select accord.isolate('accord.delivery_attempt');
 
--- A second cursor of a subscription, which moves from `cursor` to `last` beside the live one.
+-- A second cursor of a subscription, which moves from `first` to `last` beside the live one.
 create table accord.event_replay (
   tenant text collate "C" not null,
   id uuid not null,
   subscription text collate "C" not null,
+  first bigint not null,
   cursor bigint not null,
   cursor_at timestamptz(3),
   last bigint not null,
@@ -70,10 +71,12 @@ create table accord.event_replay (
   failed integer not null default 0,
   created_at timestamptz(3) not null,
   finished_at timestamptz(3),
+  cancelled boolean not null default false,
   primary key (tenant, id),
   foreign key (tenant, subscription) references accord.event_lane on delete cascade
 );
 create unique index event_replay_running on accord.event_replay (tenant, subscription) where finished_at is null;
+create index event_replay_ended on accord.event_replay (finished_at) where finished_at is not null;
 select accord.isolate('accord.event_replay');
 
 -- Drops the days of attempts that ended before an instant; not one that is being read. @returns how many

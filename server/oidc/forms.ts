@@ -78,6 +78,12 @@ export async function posted(services: FormServices, request: FastifyRequest, re
   return { one, fields };
 }
 
+/** Whom the result of an interaction logs in (finishLogIn). */
+export function loggedInOf(result: unknown): Pick<Account, 'id' | 'epoch'> | undefined {
+  const { login } = (result ?? {}) as { login?: { accountId: string; epoch: number } };
+  return login && { id: login.accountId, epoch: login.epoch };
+}
+
 /** The interaction has its result: the browser goes on to the application, or to what is still missing. */
 export async function finish(
   { provider, context }: UnderWay,
@@ -105,7 +111,7 @@ export async function finishLogIn(
   { account, ...proof }: Proved,
 ): Promise<FastifyReply> {
   const { provider, context, interaction, tenant } = one;
-  const login = { accountId: account.id, ts: Math.floor(accounts.clock.now() / 1000), ...proof };
+  const login = { accountId: account.id, epoch: account.epoch, ts: Math.floor(accounts.clock.now() / 1000), ...proof };
   const url = await provider.interactionResult(request.raw, reply.raw, { login });
   // A change before this is seen here; one after it ends the log-in under way itself (forgetAccount).
   const now = await readAccount(accounts, tenant.tenant, account.id);

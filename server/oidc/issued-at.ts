@@ -33,8 +33,7 @@ export function signAfterDenials(
 async function waited(token: Signed, clock: Clock, current: () => TenantSnapshot): Promise<boolean> {
   const { accountId, clientId = '' } = token;
   const { denied } = current().auth;
-  const isDeniedAt = (iat: number) =>
-    isDenied({ sub: accountId ?? clientId, client_id: clientId, iat, exp: iat }, denied);
+  const isDeniedAt = (iat: number) => isDenied({ sub: accountId ?? clientId, client_id: clientId, iat }, denied);
   const second = () => Math.floor(clock.now() / 1000);
   const begun = second();
   if (!isDeniedAt(begun) || isDeniedAt(begun + 1)) return false;

@@ -126,7 +126,7 @@ async function handle(
   for (const [name, value] of Object.entries(reply.getHeaders())) {
     if (value !== undefined) reply.raw.setHeader(name, value);
   }
-  // Its pages are ours and bring their own; its answers by form (form_post) need a script of its own.
+  // Its pages are ours and bring their own.
   if (!reply.raw.hasHeader('content-security-policy'))
     reply.raw.setHeader('content-security-policy', "frame-ancestors 'none'");
   reply.hijack();

@@ -38,6 +38,7 @@ export function withOwnPages(snapshot: TenantSnapshot, baseUrl: string): TenantS
     requirePushedAuthorizationRequests: false,
     firstParty: true,
     secrets: [],
+    createdAtMs: 0,
     revision: 0,
   };
   const made = { ...snapshot, clients: new Map([...snapshot.clients, [ownPagesClient, client]]) };

@@ -6,6 +6,7 @@ import {
   deviceConfirmPage,
   deviceDonePage,
   errorPage,
+  formPostPage,
   languageOf,
   loggedOutPage,
   logoutConfirmPage,
@@ -87,6 +88,13 @@ export function pageSources({ baseUrl }: PageSources, current: () => TenantSnaps
     async deviceDone(ctx: KoaContextWithOIDC) {
       show(ctx, deviceDonePage(contextOf(ctx), { isConnected: true }));
     },
+    /** An answer to a client by response_mode=form_post. */
+    formPost(ctx: KoaContextWithOIDC, action: string, fields: Readonly<Record<string, unknown>>) {
+      ctx.status = 'error' in fields ? 400 : 200;
+      const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
+      const texts = Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
+      show(ctx, formPostPage(contextOf(ctx), action, texts));
+    },
   };
 }
 
@@ -118,6 +126,22 @@ export function redirectByPage(
     ctx.remove('location');
     ctx.status = 200;
     show(ctx, redirectPage(pageContext(baseUrl, current(), wishesOf(ctx)), location));
+  };
+}
+
+/**
+ * Somebody logged in as another person than the one whose session the browser has: that session ends first. The library sends the
+ * browser there by a page of its own.
+ */
+export function switchPerson({ baseUrl }: PageSources, current: () => TenantSnapshot): Parameters<Provider['use']>[0] {
+  return async (context, next) => {
+    await next();
+    const ctx = context as unknown as KoaContextWithOIDC & { _matchedRouteName?: string };
+    if (ctx._matchedRouteName !== 'resume' || typeof ctx.body !== 'string') return;
+    const action = ctx.oidc.urlFor('end_session_confirm');
+    const { secret } = (ctx.oidc.session as { state?: { secret?: string } } | undefined)?.state ?? {};
+    if (secret === undefined || !ctx.body.includes(`action="${action}"`)) return;
+    show(ctx, formPostPage(pageContext(baseUrl, current(), wishesOf(ctx)), action, { xsrf: secret, logout: 'yes' }));
   };
 }
 

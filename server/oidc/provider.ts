@@ -20,17 +20,20 @@ import type { WriteServices } from '../writes/index.ts';
 import type { AccountOf } from './accounts.ts';
 import { actingScope } from './audience.ts';
 import type { Beginnings } from './beginnings.ts';
+import { failedAuthentication } from './client-authentication.ts';
 import { findClientConsent } from './client-consents.ts';
 import { metadataOf } from './client-metadata.ts';
 import { common, lifetimes } from './configuration.ts';
 import { listUsefulScopes } from './discovery.ts';
+import { withFormPost } from './form-post.ts';
+import { loggedInOf } from './forms.ts';
 import { grantFor } from './grants.ts';
 import { knowJwts } from './introspect.ts';
 import { signAfterDenials } from './issued-at.ts';
 import type { library } from './library.ts';
 import { observed } from './observed.ts';
 import { fetchThrough } from './outgoing.ts';
-import { logOutNobody, type PageSources, pageSources, redirectByPage } from './page-sources.ts';
+import { logOutNobody, type PageSources, pageSources, redirectByPage, switchPerson } from './page-sources.ts';
 import { Records } from './records.ts';
 import { type AccessSigner, resourceIndicators } from './resource-indicators.ts';
 import type { ExtraClaims } from './token-claims.ts';
@@ -67,12 +70,16 @@ export function createProvider(made: Made): Provider {
   const { errors } = lib;
   const records = new Records(services, {
     ...{ tenant, errors, client: (id) => metadata(current(), id) },
+    clientCreatedAtMs: (id) => current().clients.get(id)?.createdAtMs,
     request: () => lib.Provider.ctx,
     begin: (model) => begin(made, model),
     device: () => deviceOf(lib.Provider.ctx?.get('user-agent')),
+    loggedIn: () => loggedInOf(lib.Provider.ctx?.oidc.result),
     familyEnded: ({ account, clientId }) => services.denyGrant(tenant, account, clientId),
   });
-  const provider = new lib.Provider(ownIssuer(services.baseUrl, tenant), configurationOf(made, records));
+  const pages = pageSources(services.pages, current);
+  const OurProvider = withFormPost(lib, pages.formPost);
+  const provider = new OurProvider(ownIssuer(services.baseUrl, tenant), configurationOf(made, records, pages));
   // What a proxy or a client says of host and scheme was replaced before it gets here (mount.ts).
   provider.proxy = true;
   judgeClients(provider, made);
@@ -83,6 +90,8 @@ export function createProvider(made: Made): Provider {
   provider.use(withoutCors);
   provider.use(redirectByPage(services.pages, current));
   provider.use(logOutNobody(services.pages, current));
+  provider.use(switchPerson(services.pages, current));
+  provider.use(failedAuthentication);
   provider.use(knowJwts(services, current));
   provider.use(listUsefulScopes(current));
   return provider;
@@ -126,13 +135,16 @@ function rememberClients({ Client }: Provider, current: () => TenantSnapshot): v
   };
 }
 
-function configurationOf({ services, current, keys, lib }: Made, records: Records): Configuration {
+function configurationOf(
+  { services, current, keys, lib }: Made,
+  records: Records,
+  pages: ReturnType<typeof pageSources>,
+): Configuration {
   const { tenant, tenantCreatedAt } = current();
   const { encrypter, clock, outbound, baseUrl } = services;
   const path = new URL(ownIssuer(baseUrl, tenant)).pathname;
   const secret = (purpose: string) => encrypter.digest(Buffer.from(tenantCreatedAt), ['oidc', tenant, purpose]);
   const firstParty = (id: string | undefined) => current().clients.get(id ?? '')?.firstParty === true;
-  const pages = pageSources(services.pages, current);
   return {
     ...common(),
     adapter: (model: string) => records.adapter(model),

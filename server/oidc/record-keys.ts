@@ -38,3 +38,9 @@ export async function forgetAccount(
 export function place({ tenant, model, id }: RecordKey): string[] {
   return ['oidc_record', tenant, model, id.toString('base64url')];
 }
+
+/** Of a log-in under way it is the one that has logged in, or will have. */
+export function accountOf({ accountId, session, result }: Payload): string | undefined {
+  const { login } = (result ?? {}) as { login?: { accountId?: string } };
+  return accountId ?? login?.accountId ?? (session as Payload | undefined)?.accountId;
+}

@@ -3,12 +3,13 @@
  * once is used by one of several at once, and tabs of a browser that write the same session at once lose nothing of it.
  */
 import type { Adapter, AdapterPayload, errors } from 'oidc-provider';
+import { isOfEpoch } from '../accounts/index.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
 import type { Encrypter } from '../core/encrypter.ts';
 import { limits } from '../core/limits.ts';
 import type { Device } from '../http/device.ts';
-import { accountDigest, clientDigest, hash, openRecord, place } from './record-keys.ts';
+import { accountDigest, accountOf, clientDigest, hash, openRecord, place } from './record-keys.ts';
 import { RequestNotes, type Source } from './request-notes.ts';
 import type { Payload, RecordKey, RecordRow, SessionRow, StoredRecord } from './schema.ts';
 import {
@@ -39,8 +40,12 @@ type Options = {
   errors: typeof errors;
   /** The metadata of a client that is enabled. */
   client: (id: string) => object | undefined;
+  /** When a client was registered; undefined: it is not. */
+  clientCreatedAtMs?: (id: string) => number | undefined;
   /** What is the same object throughout a request; undefined outside of one. */
   request: () => object | undefined;
+  /** Who has logged in by the request under way, and the epoch of the account as of then. */
+  loggedIn?: () => { id: string; epoch: number } | undefined;
   /** Counts what the request under way stores of somebody who is not known. It may throw. @returns whether to store it */
   begin?: (model: string) => boolean;
   /** Of the request under way. */
@@ -147,6 +152,7 @@ export class Records {
     await this.#services.database.tenant(tenant, async (tx) => {
       const [, rows] = await Promise.all([withoutWaiting(tx), lockSessions(tx, tenant, uid, this.#now().now)]);
       if (rows.some(({ ended }) => ended)) throw new errors.SessionNotFound('the session has ended');
+      if (!(await this.#maySave(tx, rows, payload))) throw new errors.SessionNotFound('the session has ended');
       // For the person, who sees where it is logged in.
       const usedAt = Math.floor(this.#now().nowMs / 1000);
       const merged = { ...this.#merged(rows, payload), usedAt, device: this.#options.device?.() ?? {} };
@@ -154,6 +160,14 @@ export class Records {
       await putRecord(tx, key, one);
       if (rows.length === 0) await removeOldest(tx, key, one, limits.sessionsPerAccountMax);
     });
+  }
+
+  /** A session of an account that is not stored was removed with the account's others, unless it has just begun. */
+  async #maySave(tx: Transaction, rows: readonly SessionRow[], { accountId }: Payload): Promise<boolean> {
+    if (accountId === undefined) return true;
+    if (rows.some((row) => this.#opened('Session', row).accountId === accountId)) return true;
+    const account = this.#options.loggedIn?.();
+    return account?.id === accountId && (await isOfEpoch(tx, this.#options.tenant, account));
   }
 
   #merged(rows: readonly SessionRow[], payload: Payload): Payload {
@@ -191,9 +205,17 @@ export class Records {
     const row = await this.#row(key);
     if (row === undefined) return undefined;
     const payload = this.#payload(key.model, row);
+    if (!this.#isOfClient(payload)) return undefined;
     const { grantId, clientId, accountId: account } = payload;
     if (grantId !== undefined && clientId !== undefined) this.#underWay.put('source', { grantId, clientId, account });
     return { ...payload, jti: id };
+  }
+
+  /** What was issued to a client that was deleted is not a later one's of the same id. */
+  #isOfClient({ clientId, iat }: Payload): boolean {
+    if (clientId === undefined || typeof iat !== 'number') return true;
+    const createdAtMs = this.#options.clientCreatedAtMs?.(clientId) ?? 0;
+    return iat >= Math.floor(createdAtMs / 1000);
   }
 
   async #row(key: RecordKey): Promise<RecordRow | undefined> {
@@ -211,7 +233,8 @@ export class Records {
 
   async #findByUserCode(code: string): Promise<Payload | undefined> {
     const row = await this.#read((tx) => readByUserCode(tx, this.#options.tenant, hash(code), this.#now().now));
-    return row && this.#payload('DeviceCode', row);
+    const payload = row && this.#payload('DeviceCode', row);
+    return payload && this.#isOfClient(payload) ? payload : undefined;
   }
 
   async #consume(key: RecordKey): Promise<void> {
@@ -270,10 +293,4 @@ export class Records {
   #opened(model: string, { id, payload }: { id: Buffer; payload: Buffer }): Payload {
     return openRecord(this.#services.encrypter, { tenant: this.#options.tenant, model, id }, payload);
   }
-}
-
-/** Of a log-in under way it is the one that has logged in, or will have. */
-function accountOf({ accountId, session, result }: Payload): string | undefined {
-  const { login } = (result ?? {}) as { login?: { accountId?: string } };
-  return accountId ?? login?.accountId ?? (session as Payload | undefined)?.accountId;
 }

@@ -19,8 +19,9 @@ function asset(name: string, type: keyof typeof types) {
 const style = asset('style', 'css');
 const passkey = asset('passkey', 'js');
 const invitation = asset('invitation', 'js');
+const formPost = asset('form-post', 'js');
 const icon = asset('icon', 'svg');
-const assets = new Map([style, passkey, invitation].map((one) => [one.file, one]));
+const assets = new Map([style, passkey, invitation, formPost].map((one) => [one.file, one]));
 
 /** Changes with the way in which a theme is made of colours. */
 const THEME = fingerprint(themeCss('#123456', '#fedcba'));
@@ -29,6 +30,8 @@ export const styleAddress = `/assets/${style.file}`;
 export const passkeyScriptAddress = `/assets/${passkey.file}`;
 
 export const invitationScriptAddress = `/assets/${invitation.file}`;
+
+export const formPostScriptAddress = `/assets/${formPost.file}`;
 
 export function themeAddress({ colour, colourDark }: Brand): string {
   const light = isColour(colour) ? colour : defaultColour;

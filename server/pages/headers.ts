@@ -14,16 +14,24 @@ const fixed: PageHeaders = {
   'x-robots-tag': 'noindex, nofollow',
 };
 
-type HeadersOf = Readonly<{ brand: Brand; language: string; hasScript?: boolean; popup?: boolean }>;
+type HeadersOf = Readonly<{
+  brand: Brand;
+  language: string;
+  hasScript?: boolean;
+  popup?: boolean;
+  /** Its form goes to another site. */
+  leaves?: boolean;
+}>;
 
-export function pageHeaders({ brand, language, hasScript = false, popup = false }: HeadersOf): PageHeaders {
+export function pageHeaders(of: HeadersOf): PageHeaders {
+  const { brand, language, hasScript = false, popup = false, leaves = false } = of;
   const images = new Set(["'self'", ...[brand.logo, brand.logoDark].flatMap((logo) => originOf(logo) ?? [])]);
   const policy = [
     "default-src 'none'",
     "style-src 'self'",
     `img-src ${[...images].join(' ')}`,
     ...(hasScript ? ["script-src 'self'"] : []),
-    "form-action 'self'", // and of redirects after it: redirect-page.ts
+    ...(leaves ? [] : ["form-action 'self'"]), // and of redirects after it: redirect-page.ts
     "frame-ancestors 'none'",
     "base-uri 'none'",
   ].join('; ');

@@ -21,6 +21,7 @@ export {
 } from './device.ts';
 export { type ErrorPageProps, errorPage } from './error-page.ts';
 export type { FieldError, FieldErrors, Form } from './form.ts';
+export { formPostPage } from './form-post-page.ts';
 export { applicationHeaders, pageHeaders } from './headers.ts';
 export { isLink } from './html.ts';
 export {

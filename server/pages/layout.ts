@@ -31,6 +31,8 @@ export type Layout = Readonly<{
   hasError?: boolean;
   /** The address of the page's script in /assets. */
   script?: string;
+  /** Its form goes to another site, which may redirect anywhere. */
+  leaves?: boolean;
   headers?: PageHeaders;
 }>;
 
@@ -57,7 +59,8 @@ ${footer(context)}
 </html>
 `;
   const { popup = false } = context;
-  const headers = pageHeaders({ brand, language, popup, hasScript: layout.script !== undefined });
+  const { script, leaves = false } = layout;
+  const headers = pageHeaders({ brand, language, popup, leaves, hasScript: script !== undefined });
   return { headers: { ...headers, ...layout.headers }, body: document.text };
 }
 

@@ -16,13 +16,13 @@ export { Artifacts, type Dependencies, resolveDependencies } from './artifacts.t
 export { checkStated } from './data-subjects.ts';
 export type { Documents, DocumentText } from './documents.ts';
 export { Engine } from './engine.ts';
-export type { PolicyGraph } from './graph/index.ts';
+export { linesOfNodes, type PolicyGraph } from './graph/index.ts';
 export { putPart } from './part-actions.ts';
 export type { PartName, PartSet } from './parts.ts';
 export { policyProblem } from './problems.ts';
 export { policiesRoom } from './room.ts';
 export { checkPolicyName, effectiveRego, instantOf } from './rules.ts';
 export type { Run } from './runs.ts';
-export { type PolicyEntry, PolicyTestBody } from './schema.ts';
+export { NodeLines, type PolicyEntry, PolicyTestBody } from './schema.ts';
 export { readRevision } from './store.ts';
 export { checkPolicy, textsOf } from './tests.ts';

@@ -27,6 +27,7 @@ import {
   putPolicy,
   restorePolicy,
 } from './actions.ts';
+import { linesOfNodes } from './graph/index.ts';
 import { policyProblem } from './problems.ts';
 import { statedBody } from './rules.ts';
 import { PolicyBody, type PolicyRow, PolicyView, type RevisionRow } from './schema.ts';
@@ -245,10 +246,12 @@ function registerHistory(app: App, services: PolicyRouteServices): void {
 }
 
 function view(row: PolicyRow, role: Role) {
+  const nodeLines = row.graph ? linesOfNodes(row.graph, row.effective_rego) : undefined;
   return {
     name: row.name,
     ...sources(row),
     effectiveRego: row.effective_rego,
+    ...(nodeLines && { nodeLines }),
     revision: row.number,
     updatedAt: row.updated_at,
     updatedBy: shownName(role, row.updated_by),

@@ -68,6 +68,12 @@ export const PolicyTestBody = Type.Object(
   { additionalProperties: false },
 );
 
+const line = Type.Integer({ minimum: 1 });
+export const NodeLines = Type.Array(Type.Object({ node: Type.String(), start: line, end: line }), {
+  description:
+    'Of a drawn policy: which lines of effectiveRego were made from which node, in the order of the lines. Absent where an earlier version of Accord converted it.',
+});
+
 export const PolicyView = Type.Object({
   name: Type.String(),
   rego: Type.Optional(Type.String()),
@@ -76,6 +82,7 @@ export const PolicyView = Type.Object({
   effectiveRego: Type.String({
     description: 'The Rego that is evaluated: the source itself, or the graph converted to Rego.',
   }),
+  nodeLines: Type.Optional(NodeLines),
   revision: Type.Integer({ description: "The policy's revision number." }),
   updatedAt: Type.String({ format: 'date-time' }),
   updatedBy: Type.String(),

@@ -13,6 +13,12 @@ import { basePathOf, contextOf, type PortalPageServices, portalPage, requireSess
 
 export type ApplicationServices = PortalPageServices & { portal: PortalOptions };
 
+// A browser shows a picture or a text in a frame, too. A worker takes its policy from here: it says nothing of what that may load.
+const assetHeaders = {
+  'content-security-policy': "frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'x-frame-options': 'DENY',
+};
 const NONCE_BYTES = 16;
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
 const NOT_BUILT = 503;
@@ -48,7 +54,7 @@ export function registerApplication(app: App, services: ApplicationServices): vo
       config: { access: { api: 'public' } },
       schema: { hide: true, params: Type.Object({ '*': Type.String() }) },
       handler: (request, reply) => {
-        reply.header('cross-origin-resource-policy', 'same-origin');
+        reply.headers(assetHeaders);
         const { '*': file } = request.params as { '*': string };
         return reply.sendFile(file, { maxAge: YEAR_MS, immutable: true, index: false, dotfiles: 'ignore' });
       },

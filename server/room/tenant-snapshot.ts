@@ -34,7 +34,13 @@ type SnapshotPart<Field, Key extends string = string> = {
   loadAll(tx: Transaction, context: SnapshotContext): Promise<(head: TenantHead) => Field>;
   load(tx: Transaction, head: TenantHead, context: SnapshotContext): Promise<Field>;
   /** From the one before and the names that changed. Absent: it is loaded whole. */
-  reload?(tx: Transaction, head: TenantHead, known: Field, names: readonly string[]): Promise<Field>;
+  reload?(
+    tx: Transaction,
+    head: TenantHead,
+    known: Field,
+    names: readonly string[],
+    context: SnapshotContext,
+  ): Promise<Field>;
   /** What the admin port shows of it. */
   view?(field: Field): Record<string, unknown>;
 };

@@ -55,7 +55,7 @@ export async function loadTenant(
       const names = changes.filter(({ kind }) => part.kinds.includes(kind)).map(({ name }) => name);
       const before = known[part.key as keyof SnapshotFields];
       if (names.length === 0) return [part.key, before] as const;
-      if (part.reload !== undefined) return [part.key, await part.reload(tx, head, before, names)] as const;
+      if (part.reload !== undefined) return [part.key, await part.reload(tx, head, before, names, context)] as const;
       return [part.key, await part.load(tx, head, context)] as const;
     });
     return { snapshot: freeze(head, await Promise.all(fields)), full: false };

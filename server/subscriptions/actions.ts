@@ -7,13 +7,14 @@ import type { Cidr } from '../core/outbound/addresses.ts';
 import { checkDeletionOwnership, checkOwnership, type Owner, type Writer } from '../core/ownership.ts';
 import { checkIfMatch } from '../http/config-api.ts';
 import type { EventType } from '../room/events.ts';
-import type { ConfigWritten } from '../tenants/index.ts';
+import { type ConfigWritten, readTenant } from '../tenants/index.ts';
 import { type ConfigUnit, type ConfigWriteServices, transferRow, write } from '../writes/index.ts';
+import { unknownTypes, type Warning } from './filters.ts';
 import { touchLane } from './lane-store.ts';
 import { removeLane, resetHealth, startLane } from './lanes/index.ts';
 import { subscriptionProblem } from './problems.ts';
 import { checkSubscription, keptAuthSecret, subscriptionSpecOf } from './rules.ts';
-import type { SubscriptionRow, SubscriptionSecrets, SubscriptionSpec } from './schema.ts';
+import type { EntityTypes, SubscriptionRow, SubscriptionSecrets, SubscriptionSpec } from './schema.ts';
 import {
   authSecretNames,
   checkAuthSecret,
@@ -32,6 +33,7 @@ export type SubscriptionServices = ConfigWriteServices & {
   types: ReadonlyMap<string, EventType>;
   /** ACCORD_OUTBOUND_ALLOW */
   allow: readonly Cidr[];
+  entityTypes: () => EntityTypes;
 };
 
 /** Values of secrets; those that are absent stay. */
@@ -40,7 +42,7 @@ type GivenSecrets = { signing?: string | undefined; auth?: string | undefined };
 /**
  * Makes a subscription, which begins with the next event of the tenant, or changes one; unchanged, it does nothing.
  * @param given of a checked manifest or body; what only a manifest has is left out
- * @returns `signingSecret`: of one that the Config API made, where none was given
+ * @returns `signingSecret`: of one that the Config API made, where none was given; `warnings`: what is odd, and stored
  * @throws Problem event_type_unknown, endpoint_refused, endpoint_secret_missing, endpoint_secret_unsuitable,
  *   subscription_quota_reached, precondition_failed, tenant_not_found, and those of ownership; nothing is changed then
  */
@@ -51,14 +53,28 @@ export function putSubscription(
   id: string,
   given: SubscriptionSpec,
   options: { ifMatch?: string; secrets?: GivenSecrets } = {},
-): Promise<ConfigWritten<{ revision: number; signingSecret?: string }>> {
+): Promise<ConfigWritten<{ revision: number; signingSecret?: string; warnings: Warning[] }>> {
   return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
     const row = await readSubscription(unit.tx, tenant, id);
     const made = row === undefined && isOfApi(writer, given) ? { signingSecret: generateSigningSecret() } : {};
     const secrets = { signing: made.signingSecret, ...options.secrets };
     const revision = await put(services, unit, writer, { id, given, row, secrets, ifMatch: options.ifMatch });
-    return { revision, ...made };
+    return { revision, ...made, warnings: await warningsOf(services, unit.tx, tenant, given) };
   });
+}
+
+/** Filters by types that the tenant does not have now. */
+export async function warningsOf(
+  { entityTypes }: Pick<SubscriptionServices, 'entityTypes'>,
+  tx: Transaction,
+  tenant: string,
+  { filters }: SubscriptionSpec,
+): Promise<Warning[]> {
+  if (filters === undefined) return [];
+  const [names, row] = await Promise.all([entityTypes().names(tx, tenant), readTenant(tx, tenant)]);
+  // The users of consents have the default type, declared or not.
+  const known = new Set([...names, ...(row === undefined ? [] : [row.spec.tokenMapping.defaultActorType])]);
+  return unknownTypes(filters, known);
 }
 
 /** A manifest that only creates leaves its object to the API: it has a Secret nevertheless. */

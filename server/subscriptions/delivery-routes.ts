@@ -7,34 +7,34 @@ import { type ConfigServing, Empty, writerOf } from '../http/config-api.ts';
 import { type App, memberOf } from '../http/fastify.ts';
 import { decodeCursor, encodeCursor, linkNext, PAGE_ITEMS, pageQuery } from '../http/paging.ts';
 import { requireSubscription } from './actions.ts';
-import { type DeliveryActionServices, retryDelivery, startReplay, testEndpoint } from './delivery-actions.ts';
+import { type DeliveryActionServices, retryDelivery, testEndpoint } from './delivery-actions.ts';
 import { type Found, findDeliveries } from './delivery-store.ts';
 import { excerptOf } from './lanes/excerpts.ts';
+import { laneStatus } from './lanes/index.ts';
 
-const ONE = '/tenants/:tenant/event-stream/subscriptions/:id' as const;
-const Params = Type.Object({ tenant: Type.String(), id: Type.String() });
+/** One subscription. */
+export const ONE = '/tenants/:tenant/event-stream/subscriptions/:id' as const;
+export const Params = Type.Object({ tenant: Type.String(), id: Type.String() });
 const DeliveryParams = Type.Object({
   ...{ tenant: Type.String(), id: Type.String() },
   delivery: Type.String({ pattern: '^[1-9][0-9]{0,14}$' }),
 });
 
 // Records, not configuration: a config-viewer reads none.
-const readers = { access: { api: 'config', roles: ['security-admin', 'config-editor', 'support'] } } as const;
-const writers = { access: { api: 'config', roles: ['security-admin'] } } as const;
+export const readers = { access: { api: 'config', roles: ['security-admin', 'config-editor', 'support'] } } as const;
+export const writers = { access: { api: 'config', roles: ['security-admin'] } } as const;
 
-const instant = (description: string) =>
+export const instant = (description: string) =>
   Type.Optional(Type.String({ format: 'date-time', maxLength: 64, description }));
-const sequence = (description: string) =>
-  Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description }));
+const Status = (description: string) =>
+  Type.Union([Type.Literal('delivered'), Type.Literal('failed'), Type.Literal('waiting'), Type.Literal('suspended')], {
+    description,
+  });
 
 const Query = Type.Object(
   {
     ...pageQuery,
-    status: Type.Optional(
-      Type.Union([Type.Literal('delivered'), Type.Literal('failed'), Type.Literal('waiting')], {
-        description: 'Default: all.',
-      }),
-    ),
+    status: Type.Optional(Status('Default: all.')),
     since: instant('Only events that were numbered then or later.'),
     until: instant('Only events that were numbered before.'),
   },
@@ -43,10 +43,9 @@ const Query = Type.Object(
 
 const Delivery = Type.Object({
   id: Type.String({ description: 'The number of the event.' }),
-  status: Type.Union([Type.Literal('delivered'), Type.Literal('failed'), Type.Literal('waiting')], {
-    description:
-      'waiting: it is sent again, or waits behind another event with its subject. failed: it is not sent again.',
-  }),
+  status: Status(
+    'waiting: it is sent again, or waits behind another event with its subject. suspended: the subscription is paused or disabled, and the event is sent when it no longer is. failed: it is not sent again.',
+  ),
   event: Type.Optional(
     Type.Object({ id: Type.String(), type: Type.String(), time: Type.String(), subject: Type.Optional(Type.String()) }),
   ),
@@ -65,22 +64,6 @@ const Delivery = Type.Object({
   ),
 });
 
-const ReplayBody = Type.Object(
-  {
-    since: instant('Events that were numbered then or later. One of since and fromSequence is needed.'),
-    until: instant('Only events that were numbered before. Default: up to the newest one.'),
-    fromSequence: sequence('Number of the first event.'),
-    toSequence: sequence('Number of the last event. Default: the newest one.'),
-    eventTypes: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { minItems: 1, maxItems: limits.eventTypesAskedMax }),
-    ),
-    failedOnly: Type.Optional(
-      Type.Boolean({ default: false, description: 'Only events that were tried and never delivered.' }),
-    ),
-  },
-  { additionalProperties: false },
-);
-
 const Tested = Type.Object({
   ok: Type.Boolean({ description: 'Whether the endpoint answered with a status from 200 to 299.' }),
   status: Type.Optional(Type.Integer()),
@@ -89,7 +72,7 @@ const Tested = Type.Object({
   answer: Type.Optional(Type.String()),
 });
 
-type RouteServices = DeliveryActionServices & ConfigServing;
+export type RouteServices = DeliveryActionServices & ConfigServing;
 
 export function registerDeliveryRoutes(app: App, services: RouteServices): void {
   registerList(app, services);
@@ -112,14 +95,19 @@ function registerList(app: App, services: RouteServices): void {
       const { tenant, id } = request.params;
       const { limit = PAGE_ITEMS, cursor, status, since, until } = request.query;
       const before = cursor === undefined ? undefined : Number(decodeCursor(cursor, 'deliveries', /^\d{1,15}$/));
-      const { found, events } = await services.database.tenantSnapshot(tenant, async (tx) => {
-        await requireSubscription(tx, tenant, id);
+      const { found, events, isSuspended } = await services.database.tenantSnapshot(tenant, async (tx) => {
+        const { spec } = await requireSubscription(tx, tenant, id);
+        const lane = await laneStatus(tx, tenant, { id, isPaused: spec.paused });
+        const isSuspended = lane?.state === 'paused' || lane?.state === 'disabled';
         const from = since === undefined ? undefined : (await lastEventBefore(tx, tenant, utc(since))) + 1;
         const to = until === undefined ? undefined : await lastEventBefore(tx, tenant, utc(until));
         const range = { before, from, until: to, limit: limit + 1 };
-        const found = await findDeliveries(tx, { tenant, id }, status, range);
+        const isNone = status === (isSuspended ? 'waiting' : 'suspended');
+        const stored = status === 'suspended' ? 'waiting' : status;
+        const found = isNone ? [] : await findDeliveries(tx, { tenant, id }, stored, range);
         const shown = found.slice(0, limit).map((one) => one.sequence);
-        return { found, events: shown.length === 0 ? [] : await readEventsOf(tx, tenant, shown) };
+        const events = shown.length === 0 ? [] : await readEventsOf(tx, tenant, shown);
+        return { found, events, isSuspended };
       });
       const isMasked = memberOf(request).role === 'support';
       const page = found.slice(0, limit);
@@ -127,21 +115,26 @@ function registerList(app: App, services: RouteServices): void {
       const onward = last === undefined ? {} : { cursor: encodeCursor(String(last.sequence), 'deliveries') };
       if (onward.cursor !== undefined) linkNext(reply, request.url, { limit, cursor: onward.cursor });
       const bySequence = new Map(events.map((event) => [event.sequence, event]));
-      return { deliveries: page.map((one) => view(one, bySequence.get(one.sequence), isMasked)), ...onward };
+      const of = { isMasked, isSuspended };
+      return { deliveries: page.map((one) => view(one, bySequence.get(one.sequence), of)), ...onward };
     },
   });
 }
 
-function view({ sequence: number, attempts, waiting }: Found, event: EventRow | undefined, isMasked: boolean) {
+function view(
+  { sequence: number, attempts, waiting }: Found,
+  event: EventRow | undefined,
+  { isMasked, isSuspended }: { isMasked: boolean; isSuspended: boolean },
+) {
   const isDelivered = attempts.some(({ status }) => status >= 200 && status < 300);
-  const status: 'waiting' | 'delivered' | 'failed' =
-    waiting !== undefined ? 'waiting' : isDelivered ? 'delivered' : 'failed';
+  const open = isSuspended ? ('suspended' as const) : ('waiting' as const);
+  const status = waiting !== undefined ? open : isDelivered ? ('delivered' as const) : ('failed' as const);
   return {
     ...{ id: String(number), status },
     ...(event === undefined
       ? {}
       : { event: { id: event.id, type: event.type, time: event.time, ...(isMasked ? {} : { subject: event.key }) } }),
-    ...(waiting === undefined ? {} : { nextAttemptAt: waiting.next_at }),
+    ...(waiting === undefined || isSuspended ? {} : { nextAttemptAt: waiting.next_at }),
     ...(event === undefined || isMasked ? {} : { request: excerptOf(JSON.stringify(event.body)) }),
     attempts: attempts.map((one) => ({
       ...{ number: one.number, at: one.at, durationMs: one.ms, replay: one.kind === 'r' },
@@ -173,26 +166,6 @@ function registerAgain(app: App, services: RouteServices): void {
   });
   app.route({
     method: 'POST',
-    url: `${ONE}/replay`,
-    config: writers,
-    bodyLimit: limits.configBodyBytesMax,
-    schema: {
-      summary: 'Send events of a range again, beside the live ones',
-      description: 'At most one replay of a subscription is under way at a time.',
-      params: Params,
-      body: ReplayBody,
-      response: {
-        202: Type.Object({ replayId: Type.String(), fromSequence: Type.Integer(), toSequence: Type.Integer() }),
-      },
-    },
-    handler: async (request, reply) => {
-      const { tenant, id } = request.params;
-      const { result } = await startReplay(services, writerOf(request), tenant, id, request.body);
-      return reply.status(202).send({ replayId: result.id, fromSequence: result.cursor + 1, toSequence: result.last });
-    },
-  });
-  app.route({
-    method: 'POST',
     url: `${ONE}/test`,
     config: writers,
     bodyLimit: limits.strayBodyBytesMax,
@@ -219,7 +192,7 @@ function registerAgain(app: App, services: RouteServices): void {
 }
 
 /** The body is optional, and has no fields; body.ts puts what is sent in its place. */
-function noBody(request: { body: unknown }, _reply: unknown, done: () => void): void {
+export function noBody(request: { body: unknown }, _reply: unknown, done: () => void): void {
   request.body = {};
   done();
 }

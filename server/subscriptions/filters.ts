@@ -10,6 +10,19 @@ const RESOURCES = ['to', 'entity', 'target', 'resource'];
 /** Members that hold such members: of DECISION and of RELATIONSHIPS_IMPORTED. */
 const NESTED = ['request', 'relationships'];
 
+/** What is odd about a subscription that is stored nevertheless: it may be right when something else comes. */
+export type Warning = { pointer: string; detail: string };
+
+/** Filters by types that the tenant does not have. They match nothing, until there is such a type. */
+export function unknownTypes(filters: Filters | undefined, known: ReadonlySet<string>): Warning[] {
+  return (['actorTypes', 'resourceTypes'] as const).flatMap((field) =>
+    (filters?.[field] ?? []).flatMap((type, index) => {
+      const detail = `The tenant has no type ${type}. No event passes by it until there is one.`;
+      return known.has(type) ? [] : [{ pointer: `/filters/${field}/${index}`, detail }];
+    }),
+  );
+}
+
 /** The types that patterns name: names, or beginnings with a `*` at the end. 'all' where that is each of them. */
 export function typesOf(patterns: readonly string[], known: readonly string[]): 'all' | ReadonlySet<string> {
   const named = known.filter((type) => patterns.some((pattern) => isNamed(pattern, type)));

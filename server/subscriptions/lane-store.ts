@@ -101,6 +101,26 @@ export async function touchLane(tx: Transaction, { tenant, id }: Lane): Promise<
   );
 }
 
+/** @returns undefined when there is no such lane */
+export async function readVersion(tx: Transaction, { tenant, id }: Lane): Promise<number | undefined> {
+  const row = await tx.maybe(
+    Fenced,
+    sql`select version from accord.event_lane where tenant = ${tenant} and subscription = ${id}`,
+  );
+  return row?.version;
+}
+
+const VersionRow = Type.Object({ id: Type.String(), version: Type.Integer() });
+
+/** Of all lanes of a tenant. */
+export async function readVersions(tx: Transaction, tenant: string): Promise<Map<string, number>> {
+  const rows = await tx.many(
+    VersionRow,
+    sql`select subscription as id, version from accord.event_lane where tenant = ${tenant}`,
+  );
+  return new Map(rows.map(({ id, version }) => [id, version]));
+}
+
 /** What a step of a lane changes. `done`: numbers that are no longer open; `open`: rows that are, new or not. */
 export type Step = {
   /** That the step was made with. */
@@ -118,7 +138,7 @@ export type Step = {
   isRecovered: boolean;
 };
 
-const Fenced = Type.Object({ version: Type.Integer() });
+export const Fenced = Type.Object({ version: Type.Integer() });
 
 /** From now on, by the database's clock. */
 const within = (ms: number) => sql`now() + make_interval(secs => ${ms / 1000}::float8)`;
@@ -166,7 +186,7 @@ export async function recordStep(
   return row?.version;
 }
 
-const attemptRows = (attempts: readonly AttemptRow[]) =>
+export const attemptRows = (attempts: readonly AttemptRow[]) =>
   sql`json_to_recordset(${storableJson(JSON.stringify(attempts))}::json) as r (sequence bigint, number integer, ms integer, status smallint, kind "char", error text, answer text)`;
 
 /**
@@ -202,73 +222,5 @@ export function readStatus(tx: Transaction, { tenant, id }: Lane): Promise<Stati
         (greatest(0, coalesce((select last from accord.event_counter where tenant = ${tenant}), 0) - cursor)
           + (select count(*) from accord.delivery_open where tenant = ${tenant} and subscription = ${id}))::int as waiting
       from accord.event_lane where tenant = ${tenant} and subscription = ${id}`,
-  );
-}
-
-export const ReplayRow = Type.Object({
-  id: Type.String(),
-  cursor: Type.Integer(),
-  cursor_at: Nullable(Instant),
-  last: Type.Integer(),
-  event_types: Nullable(Type.Array(Type.String())),
-  failed_only: Type.Boolean(),
-  delivered: Type.Integer(),
-  failed: Type.Integer(),
-  created_at: Instant,
-  finished_at: Nullable(Instant),
-});
-export type ReplayRow = Static<typeof ReplayRow>;
-const replayColumns = sql`id::text, cursor, cursor_at, last, event_types, failed_only, delivered, failed, created_at, finished_at`;
-
-export function readReplay(tx: Transaction, { tenant, id }: Lane): Promise<ReplayRow | undefined> {
-  return tx.maybe(
-    ReplayRow,
-    sql`select ${replayColumns} from accord.event_replay where tenant = ${tenant} and subscription = ${id} and finished_at is null`,
-  );
-}
-
-/** Records what a replay has sent. @returns whether the lane was one's own; nothing was written otherwise */
-export async function recordReplay(
-  tx: Transaction,
-  me: string,
-  { tenant, id }: Lane,
-  replay: ReplayRow,
-  attempts: readonly AttemptRow[],
-): Promise<boolean> {
-  const row = await tx.maybe(
-    Fenced,
-    sql`with mine as (
-        select version from accord.event_lane where tenant = ${tenant} and subscription = ${id} and owner = ${me} for no key update),
-      tried as (
-        insert into accord.delivery_attempt (tenant, subscription, sequence, number, ms, status, kind, error, answer)
-        select ${tenant}, ${id}, sequence, number, ms, status, kind, error, answer from ${attemptRows(attempts)}, mine),
-      moved as (
-        update accord.event_replay set cursor = ${replay.cursor}, cursor_at = ${replay.cursor_at}, delivered = ${replay.delivered},
-          failed = ${replay.failed}, finished_at = ${replay.finished_at}
-        where tenant = ${tenant} and id = ${replay.id}::uuid and exists (select from mine))
-      select version from mine`,
-  );
-  return row !== undefined;
-}
-
-/** In the transaction of a write. @returns undefined when another one is under way */
-export function insertReplay(
-  tx: Transaction,
-  { tenant, id: subscription }: Lane,
-  one: {
-    id: string;
-    cursor: number;
-    last: number;
-    types: readonly string[] | undefined;
-    failedOnly: boolean;
-    at: string;
-  },
-): Promise<ReplayRow | undefined> {
-  return tx.maybe(
-    ReplayRow,
-    sql`insert into accord.event_replay (tenant, id, subscription, cursor, last, event_types, failed_only, created_at)
-      values (${tenant}, ${one.id}, ${subscription}, ${one.cursor}, ${one.last},
-        ${one.types === undefined ? sql`null` : column.texts(one.types, (type) => type)}, ${one.failedOnly}, ${one.at})
-      on conflict (tenant, subscription) where finished_at is null do nothing returning ${replayColumns}`,
   );
 }

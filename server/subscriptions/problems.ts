@@ -11,6 +11,11 @@ export const subscriptionProblem = defineProblems({
     title: 'Delivery not found',
     when: 'No event of this number was sent to the endpoint, or the event is no longer kept.',
   },
+  replay_not_found: {
+    status: 404,
+    title: 'Replay not found',
+    when: 'The subscription has no replay with this id, or its record was removed 14 days after its end.',
+  },
   replay_running: {
     status: 409,
     title: 'Replay under way',

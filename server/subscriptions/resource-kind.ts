@@ -2,12 +2,19 @@
 import { definitionOf, type EventSubscriptionManifest } from '../../crds/index.ts';
 import { refusalBy } from '../room/manifest-checks.ts';
 import { claimOf, type KindCondition, type ObjectSecret, type ResourceKind } from '../room/resource-kind.ts';
-import { deleteSubscription, putSubscription, type SubscriptionServices, transferSubscription } from './actions.ts';
+import {
+  deleteSubscription,
+  putSubscription,
+  type SubscriptionServices,
+  transferSubscription,
+  warningsOf,
+} from './actions.ts';
+import type { Warning } from './filters.ts';
 import { checkSubscription } from './rules.ts';
 import type { SubscriptionSpec } from './schema.ts';
 import { generateSigningSecret } from './secrets.ts';
 import { deliverySettings, type SettingsServices } from './settings.ts';
-import { loadSubscriptions, readSubscription } from './store.ts';
+import { filteredOf, loadSubscriptions, readSubscription } from './store.ts';
 
 const AUTH_SECRET = 'spec.auth.secretRef';
 const authKeys = { bearer: 'token', basic: 'password', oauth2: 'client_secret' } as const;
@@ -30,8 +37,14 @@ const subscriptionKind: ResourceKind<KindServices, EventSubscriptionManifest> = 
   async conditions(services, { tenant, name }) {
     const settings = await services.database.read(tenant, (tx) => deliverySettings(services, tx, tenant, name));
     const row = await services.database.read(tenant, (tx) => readSubscription(tx, tenant, name));
-    if (settings === undefined || row === undefined || settings.enabled || row.spec.paused) return [];
-    return [secretMissing];
+    if (settings === undefined || row === undefined) return [];
+    const warnings = await services.database.read(tenant, (tx) => warningsOf(services, tx, tenant, row.spec));
+    const isSecretMissing = !settings.enabled && !row.spec.paused;
+    return [...(isSecretMissing ? [secretMissing] : []), ...filtersKnown(row.spec, warnings)];
+  },
+  async conditionsChanged({ database, entityTypes }, withinMs) {
+    const tenants = await database.system((tx) => entityTypes().changed(tx, withinMs));
+    return tenants.length === 0 ? [] : database.system((tx) => filteredOf(tx, tenants));
   },
   transfer: (services, writer, { tenant, name }, to) => transferSubscription(services, writer, tenant, name, to),
   remove: (services, writer, { tenant, name }) => deleteSubscription(services, writer, tenant, name),
@@ -71,6 +84,15 @@ const secretMissing: KindCondition = {
   ...{ type: 'SecretAvailable', status: 'False', reason: 'SecretNotFound' },
   message: 'Nothing is sent: a secret of the subscription cannot be read here, or none was generated.',
 };
+
+/** Types may come after the subscription, in whatever order manifests are applied: it is stored, and its status says what it lacks. */
+function filtersKnown({ filters }: SubscriptionSpec, warnings: readonly Warning[]): KindCondition[] {
+  if (filters === undefined) return [];
+  const details = warnings.map(({ pointer, detail }) => `/spec${pointer}: ${detail}`).join(' ');
+  const is = { type: 'FiltersKnown', isEvent: true } as const;
+  if (warnings.length > 0) return [{ ...is, status: 'False', reason: 'TypeNotFound', message: details }];
+  return [{ ...is, status: 'True', reason: 'TypesFound', message: 'The tenant has the types of the filters.' }];
+}
 
 function signingSecretOf(name: string, { secretRef, generateSecret: wanted }: SubscriptionSpec): ObjectSecret[] {
   if (secretRef !== undefined) return [{ name: secretRef.name, field: 'spec.secretRef', key: KEY }];

@@ -4,7 +4,7 @@ import { parseCidrs } from '../core/outbound/addresses.ts';
 import { eventsRoom } from '../events/index.ts';
 import { allEventTypes } from '../room/catalogue.ts';
 import { newEvent } from '../room/events.ts';
-import { type BaseServices, defineRoom, type Use } from '../room/room.ts';
+import { type BaseServices, defineRoom, lateBound, type Use } from '../room/room.ts';
 import { snapshotRoom } from '../snapshot/index.ts';
 import { writesRoom } from '../writes/index.ts';
 import { bodyOf } from './bodies.ts';
@@ -13,11 +13,12 @@ import { removeAttempts } from './delivery-store.ts';
 import { subscriptionsCheck } from './doctor.ts';
 import { subscriptionDisabled, subscriptionEvents, subscriptionRecovered } from './events.ts';
 import { erasingDeliveries } from './lanes/erasing.ts';
-import { type Configured, createDeliveries } from './lanes/index.ts';
+import { type Configured, createDeliveries, type Deliveries } from './lanes/index.ts';
 import { subscriptionProblem } from './problems.ts';
+import { registerReplayRoutes } from './replay-routes.ts';
 import { resourceKinds } from './resource-kind.ts';
 import { registerSubscriptionRoutes } from './routes.ts';
-import type { DeliverySettings } from './schema.ts';
+import type { DeliverySettings, EntityTypes } from './schema.ts';
 import { deliverySettings, type SettingsServices } from './settings.ts';
 
 export const subscriptionsRoom = defineRoom({
@@ -28,10 +29,13 @@ export const subscriptionsRoom = defineRoom({
     const types = allEventTypes(rooms);
     const configured = configuredBy({ clock, encrypter, baseUrl, types });
     const deliveries = deliveriesOf(base, use, configured);
+    if (base.writesOnly === undefined) followConfiguration(base, use, deliveries);
+    const entityTypes = lateBound<() => EntityTypes>('the types of actors and resources');
     return {
       ...use(writesRoom),
       ...{ clock, encrypter, baseUrl, outbound, types, allow: parseCidrs(config.ACCORD_OUTBOUND_ALLOW) },
       ...{ configured: configured as unknown as Configured, deliveries },
+      ...{ entityTypes: entityTypes.call, provideEntityTypes: entityTypes.provide },
       hint: (tenant: string) => deliveries.lanes.hint([tenant]),
       waitForRevision: use(snapshotRoom).waitForRevision,
     };
@@ -40,6 +44,7 @@ export const subscriptionsRoom = defineRoom({
   routes(app, services) {
     registerSubscriptionRoutes(app, services);
     registerDeliveryRoutes(app, services);
+    registerReplayRoutes(app, services);
   },
   openapiTag: 'Event subscriptions',
   tenantRows: {
@@ -61,6 +66,21 @@ function deliveriesOf(
 ) {
   const { readers } = use(eventsRoom);
   return createDeliveries({ database, clock, observe, outbound, baseUrl, server, eventHints, readers }, configured);
+}
+
+/** Pausing counts at once, on whichever server the lane is: the notification says `tenant:revision`. */
+function followConfiguration({ observe }: BaseServices, use: Use, { configChanged }: Deliveries): void {
+  use(snapshotRoom).snapshots.subscribe({
+    channel: 'accord_config',
+    received(payload) {
+      const tenant = payload.slice(0, payload.lastIndexOf(':'));
+      configChanged(tenant).catch((error) =>
+        observe({ kind: 'background_failed', task: 'changed subscriptions', error }),
+      );
+    },
+    // What was missed is seen before the next event is sent.
+    missed() {},
+  });
 }
 
 /** What lanes deliver by. */

@@ -15,10 +15,13 @@ import {
   requireSubscription,
   rotateSecret,
   type SubscriptionServices,
+  warningsOf,
 } from './actions.ts';
+import type { Warning } from './filters.ts';
 import { type LaneStatus, laneStatus } from './lanes/index.ts';
 import { checkSubscriptionBody } from './rules.ts';
 import {
+  ChangedView,
   NewSubscriptionView,
   RotatedView,
   SubscriptionBody,
@@ -75,13 +78,15 @@ function registerReading(app: App, services: RouteServices): void {
     schema: { summary: 'Read an event subscription', params: Params, response: { 200: SubscriptionView } },
     handler: async (request, reply) => {
       const { tenant, id } = request.params;
-      const [row, delivery] = await services.database.read(tenant, (tx) =>
-        Promise.all([requireSubscription(tx, tenant, id), laneStatus(tx, tenant, id)]),
-      );
+      const [row, delivery, warnings] = await services.database.tenantSnapshot(tenant, async (tx) => {
+        const row = await requireSubscription(tx, tenant, id);
+        const delivery = await laneStatus(tx, tenant, { id, isPaused: row.spec.paused });
+        return [row, delivery, await warningsOf(services, tx, tenant, row.spec)] as const;
+      });
       reply.header('etag', etagOf(row.revision));
       const stored = decryptSecrets(services.encrypter, row);
       const shown = view(row, liveSecrets(stored, services.clock.now()), memberOf(request).role);
-      return { ...shown, delivery: delivery as LaneStatus };
+      return { ...shown, delivery: delivery as LaneStatus, ...someOf(warnings) };
     },
   });
 }
@@ -105,7 +110,7 @@ function registerMaking(app: App, services: RouteServices): void {
       const { spec, auth } = checkSubscriptionBody(tenant, id, request.body);
       const written = await putSubscription(services, writerOf(request), tenant, id, spec, { secrets: { auth } });
       await answerWritten(reply, services, tenant, { revision: written.revision, object: written.result.revision });
-      return answerMade(reply, tenant, id, written.result.signingSecret);
+      return answerMade(reply, tenant, id, written.result);
     },
   });
   app.route({
@@ -134,9 +139,13 @@ function registerMaking(app: App, services: RouteServices): void {
   });
 }
 
-function answerMade(reply: FastifyReply, tenant: string, id: string, signingSecret = '') {
+const someOf = (warnings: readonly Warning[]) => (warnings.length === 0 ? {} : { warnings: [...warnings] });
+
+type Made = { signingSecret?: string; warnings: readonly Warning[] };
+
+function answerMade(reply: FastifyReply, tenant: string, id: string, { signingSecret = '', warnings }: Made) {
   reply.header('location', pathOf(tenant, id)).header('cache-control', 'no-store');
-  return reply.status(201).send({ id, signingSecret });
+  return reply.status(201).send({ id, signingSecret, ...someOf(warnings) });
 }
 
 function registerWriting(app: App, services: RouteServices): void {
@@ -150,16 +159,16 @@ function registerWriting(app: App, services: RouteServices): void {
       params: Params,
       headers: IfMatch,
       body: SubscriptionBody,
-      response: { 200: Empty, 201: NewSubscriptionView },
+      response: { 200: ChangedView, 201: NewSubscriptionView },
     },
     handler: async (request, reply) => {
       const { tenant, id } = request.params;
       const { spec, auth } = checkSubscriptionBody(tenant, id, request.body);
       const options = { ...ifMatchOf(request.headers), secrets: { auth } };
       const written = await putSubscription(services, writerOf(request), tenant, id, spec, options);
-      const { revision: object, signingSecret } = written.result;
+      const { revision: object, signingSecret, warnings } = written.result;
       await answerWritten(reply, services, tenant, { revision: written.revision, object });
-      return signingSecret === undefined ? {} : answerMade(reply, tenant, id, signingSecret);
+      return signingSecret === undefined ? someOf(warnings) : answerMade(reply, tenant, id, written.result);
     },
   });
   app.route({

@@ -1,6 +1,7 @@
 /** Shapes of the subscriptions room: what is configured, how it is stored, and what a lane needs to deliver. */
 import { type Static, Type } from 'typebox';
 import { definitionOf, type EventSubscriptionSpec } from '../../crds/index.ts';
+import type { Transaction } from '../core/db/database.ts';
 import { Bytes, Instant, Json } from '../core/db/rows.ts';
 import { limits } from '../core/limits.ts';
 import type { Owner } from '../core/ownership.ts';
@@ -63,7 +64,17 @@ const signingSecret = Type.String({
   description: 'Signs requests: whsec_ and base64, as Standard Webhooks says. It is shown once and never again.',
 });
 
-export const NewSubscriptionView = Type.Object({ id, signingSecret });
+const warnings = Type.Optional(
+  Type.Array(Type.Object({ pointer: Type.String(), detail: Type.String() }), {
+    description:
+      'What is odd and stored nevertheless: filters by types that the tenant does not have (yet). Absent: nothing is.',
+  }),
+);
+
+export const NewSubscriptionView = Type.Object({ id, signingSecret, warnings });
+
+/** Of one that was there before. */
+export const ChangedView = Type.Object({ warnings });
 
 export const RotatedView = Type.Object({
   ...{ id, signingSecret },
@@ -81,9 +92,13 @@ export const SubscriptionView = Type.Object({
     description: 'When the secrets that sign requests were made, the newest first.',
   }),
   delivery: Type.Object({
-    state: Type.Union([Type.Literal('active'), Type.Literal('failing'), Type.Literal('disabled')], {
-      description: 'failing: the newest requests failed. disabled: nothing is sent until the subscription is changed.',
-    }),
+    state: Type.Union(
+      [Type.Literal('active'), Type.Literal('failing'), Type.Literal('paused'), Type.Literal('disabled')],
+      {
+        description:
+          'failing: the newest requests failed. paused: nothing is sent until enabled is true. disabled: nothing is sent until the subscription is changed.',
+      },
+    ),
     waiting: Type.Integer({ description: 'Events that were not looked at or not delivered yet, of whatever type.' }),
     cursor: Type.Integer({ description: 'Number of the newest event that was looked at.' }),
     failingSince: Type.Optional(Type.String({ format: 'date-time' })),
@@ -91,6 +106,7 @@ export const SubscriptionView = Type.Object({
     disabledAt: Type.Optional(Type.String({ format: 'date-time' })),
     disabledReason: Type.Optional(Type.String({ description: 'gone: it answered 410. failing: for five days.' })),
   }),
+  warnings,
   revision: Type.Integer(),
   createdAt: Type.String(),
   updatedAt: Type.String(),
@@ -116,6 +132,14 @@ export type SigningSecret = { secret: string; createdAt: string; expiresAt?: str
 
 /** What is encrypted in a row. `signing`: the newest first; `auth`: token, password or client secret. */
 export type SubscriptionSecrets = { signing: SigningSecret[]; auth?: string };
+
+/** Types of actors and resources, of which the room of types tells. */
+export type EntityTypes = {
+  /** Names of those of a tenant. */
+  names(tx: Transaction, tenant: string): Promise<readonly string[]>;
+  /** Tenants of which one was written within this time, in a system transaction. */
+  changed(tx: Transaction, withinMs: number): Promise<readonly string[]>;
+};
 
 export type EndpointAuth =
   | { type: 'none' }

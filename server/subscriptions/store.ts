@@ -1,3 +1,4 @@
+import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { Count } from '../core/db/rows.ts';
 import { sql } from '../core/db/sql.ts';
@@ -18,6 +19,17 @@ export function loadSubscriptions(tx: Transaction, tenant: string): Promise<Subs
   return tx.many(
     SubscriptionRow,
     sql`select ${columns} from accord.event_subscription where tenant = ${tenant} order by id`,
+  );
+}
+
+const ClaimRow = Type.Object({ tenant: Type.String(), name: Type.String() });
+
+/** Those of some tenants that have filters, in a system transaction. */
+export function filteredOf(tx: Transaction, tenants: readonly string[]): Promise<Static<typeof ClaimRow>[]> {
+  return tx.many(
+    ClaimRow,
+    sql`select tenant, id as name from accord.event_subscription
+      where tenant = any(${[...tenants]}::text[]) and spec ? 'filters'`,
   );
 }
 

@@ -2,13 +2,14 @@ import { countOfManifests } from '../core/db/owned.ts';
 import { defineRoom } from '../room/room.ts';
 import { byTenant, snapshotPart } from '../room/tenant-snapshot.ts';
 import { snapshotRoom } from '../snapshot/index.ts';
+import { subscriptionsRoom } from '../subscriptions/index.ts';
 import { writesRoom } from '../writes/index.ts';
 import { typeProblem } from './problems.ts';
 import { resourceKinds } from './resource-kind.ts';
 import { registerTypeRoutes, type TypeRouteServices } from './routes.ts';
 import { typesOf } from './rules.ts';
 import type { Types } from './schema.ts';
-import { loadEntityTypes, loadRelationshipTypes } from './store.ts';
+import { loadEntityTypes, loadRelationshipTypes, tenantsOfChanged } from './store.ts';
 
 declare module '../room/tenant-snapshot.ts' {
   interface SnapshotFields {
@@ -20,6 +21,10 @@ export const typesRoom = defineRoom({
   name: 'types',
   tables: ['relationship_type', 'entity_type'],
   create(_ground, use): TypeRouteServices {
+    use(subscriptionsRoom).provideEntityTypes(() => ({
+      names: async (tx, tenant) => (await loadEntityTypes(tx, tenant)).map(({ name }) => name),
+      changed: tenantsOfChanged,
+    }));
     return { ...use(writesRoom), waitForRevision: use(snapshotRoom).waitForRevision };
   },
   resourceKinds,

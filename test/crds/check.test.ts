@@ -165,3 +165,20 @@ test('nesting is bounded', () => {
     errors: [{ detail: 'must not be nested more than 64 deep' }],
   });
 });
+
+test.each(['https://256.1.1.1', 'https://1.2.3.4.5', 'https://[::g]', 'https://[1:2]', 'https://0x100000000'])(
+  '%s is no URL, whatever it looks like',
+  (url) => {
+    const issuer = (spec: object) => ({
+      apiVersion: 'accord.dev/v1alpha1',
+      kind: 'TrustedIssuer',
+      metadata: { name: 'login', namespace: 'cars' },
+      spec: { tenantRef: { name: 'cars' }, issuer: 'https://login.example', ...spec },
+    });
+    for (const field of ['issuer', 'jwksUri'])
+      expect(checkManifest(issuer({ [field]: url })), field).toMatchObject({
+        ok: false,
+        errors: [{ pointer: `/spec/${field}`, detail: expect.stringContaining('must be an https URL') }],
+      });
+  },
+);

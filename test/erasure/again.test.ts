@@ -50,6 +50,28 @@ const decisionPortions = async (tenant: string, id: string) => {
 };
 const item = { name: 'terms', version: '1', document: { version: 'a', language: 'en' } };
 
+test('a record whose instant was written to the microsecond is looked at once, so that the erasure ends', async () => {
+  const tenant = await server.tenant();
+  await admin(
+    `insert into accord.decision (tenant, at, caller, action, request, answer, revision, duration_us)
+      select $1, '2026-01-01T00:00:00.0004567Z'::timestamptz + make_interval(secs => n), 'client:b', 'a',
+        jsonb_build_object('subject', jsonb_build_object('id', who, 'type', 'user')), '{"outcome": "deny"}', 1, 1
+      from (values (1, 'micro'), (2, 'other')) as v (n, who)`,
+    [tenant],
+  );
+  const { eraseSome } = erasingDecisions(authz.scheduler);
+  const person = { tenant, type: 'user', id: 'micro', isUser: true, contacts: [], replacement: 'erased:x' };
+  const portions: (string | undefined)[] = [];
+  do {
+    const position = portions.at(-1);
+    const { next } = await server.services.database.tenant(tenant, (tx) => eraseSome(tx, person, position));
+    portions.push(next);
+  } while (portions.at(-1) !== undefined && portions.length < 5);
+  expect(portions).toEqual([expect.any(String), undefined]);
+  const left = await admin(`select request #>> '{subject,id}' as id from accord.decision where tenant = $1`, [tenant]);
+  expect(left).toEqual([{ id: 'other' }]);
+});
+
 describe('whoever was erased and comes back', () => {
   test('is recorded by name from then on, and can be erased again', async () => {
     const living = await livingTenant(server, clock);

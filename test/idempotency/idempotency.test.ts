@@ -293,6 +293,7 @@ describe('every POST that creates', () => {
       // They send again, and a receiver knows an event by its id.
       '/tenants/{tenant}/event-stream/subscriptions/{id}/deliveries/{delivery}/retry',
       '/tenants/{tenant}/event-stream/subscriptions/{id}/replay',
+      '/tenants/{tenant}/event-stream/subscriptions/{id}/replays/{replay}/cancel', // again is no error
       '/tenants/{tenant}/event-stream/subscriptions/{id}/test',
       '/tenants/{tenant}/mail/test', // each sends a mail to whoever tries it
       '/{tenant}/actors/{type}/{id}/erase',

@@ -49,6 +49,36 @@ const invitation = '/templates/relationship-invitation/nl';
 const to = (value: string) => ({ type: 'email', value });
 const wrong = ({ body }: Answer) => body.errors;
 
+describe('a test mail', () => {
+  test('of a template of its own name takes its variables, and says which one is missing', async () => {
+    const { config } = await setUp();
+    const template = { subject: 'Rent of {{ car.plate }}', text: 'Paid: {{ amount }}' };
+    expect((await config('PUT', '/templates/rent-paid/en', template)).status).toBe(200);
+    const test = { template: 'rent-paid', to: to('ann@example.org') };
+    const missing = await config('POST', '/test', { ...test, variables: { car: { plate: 'AB-1' } } });
+    expect([missing.status, wrong(missing)]).toEqual([
+      400,
+      [{ pointer: '/variables', detail: expect.stringContaining('amount') }],
+    ]);
+    const variables = { car: { plate: 'AB-1' }, amount: 12 };
+    expect((await config('POST', '/test', { ...test, variables })).status).toBe(202);
+    await sendAll();
+    const sent = smtp.received.filter(({ raw }) => raw.includes('Subject: Rent of AB-1'));
+    expect(sent).toHaveLength(1);
+    expect(sent[0]?.raw).toContain('Paid: 12');
+  });
+
+  test('of a built-in mail has samples for what is not given', async () => {
+    const { config } = await setUp();
+    const test = { template: 'consent-renewal', to: to('bob@example.org') };
+    expect((await config('POST', '/test', { ...test, variables: { consent: 'Newsletter of May' } })).status).toBe(202);
+    const unknown = await config('POST', '/test', { ...test, variables: { colour: 'red' } });
+    expect(wrong(unknown)).toMatchObject([{ pointer: '/variables/colour' }]);
+    await sendAll();
+    expect(smtp.received.some(({ raw }) => raw.includes('Newsletter of May'))).toBe(true);
+  });
+});
+
 describe('a template of a tenant', () => {
   test('is written by what it says, escaped in HTML and plain in text, and sanitized', async () => {
     const { config, mail } = await setUp({ displayName: 'Car & Share' });

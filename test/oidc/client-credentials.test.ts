@@ -169,6 +169,32 @@ describe('client authentication', () => {
     expect([status, answer.error]).toEqual([401, 'invalid_client']);
   });
 
+  test('without client authentication, or with one that cannot be read, it has failed: 401 invalid_client (RFC 6749 section 5.2)', async () => {
+    const asked = { grant_type: 'client_credentials', token: 'x' };
+    for (const path of ['/oidc/token', '/oidc/introspection', '/oidc/revocation', '/oidc/par'])
+      expect(await post(tenant, path, asked), path).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
+    for (const authorization of ['Bearer x', 'Basic', 'Basic %%%', basic('backend', '').authorization, 'Basic YQ==']) {
+      const answer = await fetch(`${origin}/${tenant}/oidc/token`, {
+        ...{ method: 'POST', headers: { authorization: authorization as string }, body: new URLSearchParams(asked) },
+      });
+      expect([answer.status, await answer.json(), answer.headers.get('www-authenticate')], authorization).toEqual([
+        401,
+        { error: 'invalid_client', error_description: expect.any(String) },
+        expect.stringMatching(/^Basic realm="http:[^"]+\/oidc", error="invalid_client"/),
+      ]);
+    }
+    // Two at once are a request that says two things (the same section).
+    const two = await post(tenant, '/oidc/token', { ...asked, client_secret: 's' }, basic('backend', secret));
+    expect(two).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+  });
+
+  test('openid-client is told invalid_client where it sends no authentication', async () => {
+    const silent: oc.ClientAuth = () => {};
+    const as = await discover(tenant, 'backend', silent);
+    await expect(oc.clientCredentialsGrant(as)).rejects.toMatchObject({ status: 401, error: 'invalid_client' });
+    await expect(oc.tokenIntrospection(as, 'x')).rejects.toMatchObject({ status: 401, error: 'invalid_client' });
+  });
+
   test('refuses two mechanisms at once, and a client id that differs', async () => {
     const both = { ...cc, client_id: 'backend', client_secret: secret as string };
     expect((await token(both)).body.error).toBe('invalid_request');

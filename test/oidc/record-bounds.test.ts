@@ -1,6 +1,7 @@
 /** How much one person can make the authorization server keep, however often it logs in, lets applications in and refreshes. */
 import { errors } from 'oidc-provider';
 import { expect, test } from 'vitest';
+import { setAccountEnabled, signUp } from '../../server/accounts/index.ts';
 import { systemClock } from '../../server/core/clock.ts';
 import { limits } from '../../server/core/limits.ts';
 import { Records } from '../../server/oidc/records.ts';
@@ -12,10 +13,20 @@ const { db, services } = server;
 const tenant = await server.tenant();
 const { encrypter } = services.oidc as unknown as { encrypter: ConstructorParameters<typeof Records>[0]['encrypter'] };
 let request = {};
+let loggedIn: { id: string; epoch: number } | undefined;
 const records = new Records(
   { database: db.database, encrypter, clock: systemClock },
-  { tenant, errors, client: () => undefined, request: () => request },
+  { tenant, errors, client: () => undefined, request: () => request, loggedIn: () => loggedIn },
 );
+const accountOf = async (email: string) => {
+  const made = await signUp(services.accounts, tenant, {
+    email,
+    password: 'correct horse battery',
+    invitedEmail: email,
+  });
+  if (made.status !== 'created') throw new Error(made.status);
+  return made.account.id;
+};
 const count = async (model: string, where = 'true') =>
   (
     await asAdmin<{ n: number }>(
@@ -29,8 +40,12 @@ const inTurn = async (times: number, work: (n: number) => Promise<unknown>, from
 
 test('sessionsPerAccountMax: with one more the oldest ends, and those of others stay', async () => {
   const sessions = records.adapter('Session');
-  const put = (n: number, accountId = 'alice') =>
-    sessions.upsert(`${accountId}-${n}`, { uid: `${accountId}-uid-${n}`, accountId, loginTs: n } as never, 1000 + n);
+  const ids = { alice: await accountOf('alice@example.org'), bob: await accountOf('bob@example.org') };
+  const put = (n: number, name: 'alice' | 'bob' = 'alice') => {
+    loggedIn = { id: ids[name], epoch: 1 };
+    const payload = { uid: `${name}-uid-${n}`, accountId: ids[name], loginTs: n };
+    return sessions.upsert(`${name}-${n}`, payload as never, 1000 + n);
+  };
   await put(0, 'bob');
   await inTurn(limits.sessionsPerAccountMax, put);
   expect(await sessions.find('alice-0')).toBeDefined();
@@ -41,6 +56,27 @@ test('sessionsPerAccountMax: with one more the oldest ends, and those of others 
   // Used again, a session is not another one.
   await put(1);
   expect(await count('Session')).toBe(limits.sessionsPerAccountMax + 1);
+});
+
+test('a session that ended with all of its account is not written again by a request that was under way', async () => {
+  const sessions = records.adapter('Session');
+  const id = await accountOf('dave@example.org');
+  const put = (uid: string) => sessions.upsert(`dave-${uid}`, { uid, accountId: id, loginTs: 1 } as never, 1000);
+  loggedIn = { id, epoch: 1 };
+  await put('first');
+  loggedIn = undefined;
+  await put('first');
+  await expect(put('never began')).rejects.toMatchObject({ error_description: 'the session has ended' });
+  for (const enabled of [false, true])
+    await setAccountEnabled(services.accounts, tenant, { id, enabled }, { actor: 'member:test' });
+  await expect(put('first')).rejects.toMatchObject({ error_description: 'the session has ended' });
+  // A log-in of before that is only now resumed.
+  loggedIn = { id, epoch: 1 };
+  await expect(put('second')).rejects.toMatchObject({ error_description: 'the session has ended' });
+  expect([await sessions.find('dave-first'), await sessions.find('dave-second')]).toEqual([undefined, undefined]);
+  loggedIn = { id, epoch: 3 };
+  await put('third');
+  expect(await sessions.find('dave-third')).toBeDefined();
 });
 
 test('grantsPerAccountAndClientMax: with one more the oldest goes with its tokens, and those of others stay', async () => {

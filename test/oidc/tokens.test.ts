@@ -1,16 +1,17 @@
 /** What becomes of tokens: refreshing, introspection, revocation, PAR, DPoP, devices, and what ends them. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
 import { decodeJwt } from 'jose';
 import * as oc from 'openid-client';
 import { afterAll, describe, expect, test } from 'vitest';
 import { setAccountEnabled } from '../../server/accounts/index.ts';
-import { type ClientSpec, putClient } from '../../server/clients/index.ts';
+import { type ClientSpec, deleteClient, putClient } from '../../server/clients/index.ts';
 import { limits } from '../../server/core/limits.ts';
 import { apiOwner } from '../../server/core/ownership.ts';
 import type { TenantSnapshot } from '../../server/snapshot/index.ts';
 import { begin, createAccount, logIn, password, webSpec } from './logging-in.ts';
-import { audience, Browser, basic, createOidcServer, type Spec } from './relying-party.ts';
+import { audience, Browser, basic, callback, createOidcServer, type Spec } from './relying-party.ts';
 
 const server = await createOidcServer();
 const { issuerOf, register, post, discover } = server;
@@ -87,6 +88,19 @@ describe('refresh tokens', () => {
     expect(claims.email).toBeUndefined();
   });
 
+  test('of a client that was deleted they are not those of a client that gets its id later', async () => {
+    const as = async () =>
+      discover(tenant, 'again', oc.ClientSecretBasic((await register(tenant, 'again', webSpec)) as string));
+    const before = await tokensOf({ audience }, await as());
+    await deleteClient(server.services.clients, { owner: apiOwner, actor: 'member:test' }, tenant, 'again');
+    await setTimeout(1000 - (Date.now() % 1000)); // `iat` has whole seconds
+    const config = await as();
+    expect(await outcome(oc.refreshTokenGrant(config, before.refresh_token as string))).toBe('invalid_grant');
+    expect((await decide(before.access_token)).status).toBe(401);
+    const after = await tokensOf({ audience }, config);
+    expect(await outcome(oc.refreshTokenGrant(config, after.refresh_token as string))).toBe('accepted');
+  });
+
   test('Logto#7840: the grant behind a refresh token outlives it', async () => {
     expect(limits.grantSpareMs).toBeGreaterThan(0);
     const { refresh_token: token = '' } = await tokensOf({ scope: 'openid offline_access', prompt: 'consent' });
@@ -117,7 +131,7 @@ describe('introspection and revocation', () => {
       ...{ iss: issuerOf(tenant), token_type: 'Bearer' },
     });
     expect(await introspect(`${token.slice(0, -6)}AAAAAA`)).toEqual({ active: false });
-    expect((await post(tenant, '/oidc/introspection', { token })).body.error).toBe('invalid_request');
+    expect((await post(tenant, '/oidc/introspection', { token })).body.error).toBe('invalid_client');
   });
 
   test('KC#35813, better-auth#9970: what was revoked is inactive, and refused from the next decision on', async () => {
@@ -222,9 +236,27 @@ describe('DPoP', () => {
     };
     expect(await refused({ dpop: proof })).toEqual([401, expect.stringContaining('used already')]);
     expect((await refused({}))[0]).toBe(401);
+    expect((await refused({}))[1]).toBe(
+      'DPoP error="invalid_dpop_proof", error_description="the header DPoP is missing", algs="ES256"',
+    );
     expect((await refused({}, 'Bearer'))[0]).toBe(401);
     expect((await refused({ dpop: proof }, 'Bearer'))[0]).toBe(401);
-    expect((await decide(await machineToken(), { dpop: proof }, 'DPoP')).status).toBe(401);
+    // A challenge is of the scheme that was used (RFC 9449 section 7.1), whatever was wrong with the token.
+    const challenge = (why: string) => `DPoP error="invalid_token", error_description="${why}", algs="ES256"`;
+    const unbound = await decide(await machineToken(), { dpop: proof }, 'DPoP');
+    expect([unbound.status, unbound.headers.get('www-authenticate')]).toEqual([
+      401,
+      challenge('the token is not bound to a key, so the scheme is Bearer'),
+    ]);
+    for (const [scheme, expected] of [
+      ['DPoP', /^DPoP error="invalid_token", error_description="[^"]+", algs="ES256"$/],
+      ['dpop', /^DPoP /],
+      ['Bearer', /^Bearer error="invalid_token"/],
+    ] as const)
+      for (const broken of ['nonsense', `${got.access_token.slice(0, -3)}abc`]) {
+        const one = await decide(broken, { dpop: proof }, scheme);
+        expect([one.status, one.headers.get('www-authenticate')]).toEqual([401, expect.stringMatching(expected)]);
+      }
     const stranger = await handleOf(as);
     await expect(
       oc.fetchProtectedResource(as, got.access_token, url, 'POST', body, json, { DPoP: stranger }),
@@ -383,10 +415,23 @@ describe('logging out', () => {
     expect([page.status, page.left]).toEqual([400, undefined]);
   });
 
-  test('op#850: the answers by form (form_post) bring their script, and no policy against it', async () => {
-    const { page } = await begin(server, config, { response_mode: 'form_post', prompt: 'none' });
-    expect(page.text).toContain('<script>');
-    expect(page.headers.get('content-security-policy') ?? '').not.toContain('default-src');
+  test('op#850: an answer by form (form_post) is a page of ours, whose policy lets its form and script go', async () => {
+    const { page, browser } = await begin(server, config, {
+      ...{ response_mode: 'form_post', prompt: 'none', ui_locales: 'nl', state: '"><b>' },
+    });
+    expect(page.status).toBe(400); // login_required
+    expect(page.text).toContain('<html lang="nl">');
+    expect(page.text).toContain(`<form method="post" action="${callback}">`);
+    expect(page.text).toContain('name="error" value="login_required"');
+    expect(page.text).toContain('name="state" value="&quot;&gt;&lt;b&gt;"');
+    expect(page.text).toMatch(/<button class="first">Verder<\/button>/);
+    const policy = page.headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("script-src 'self'");
+    expect(policy).not.toContain('form-action');
+    // Without it, whoever gets the form is told that it comes from nowhere.
+    expect(page.headers.get('referrer-policy')).toBe('strict-origin');
+    const script = /src="([^"]*form-post-[^"]+\.js)"/.exec(page.text)?.[1] as string;
+    expect((await browser.open(new URL(script, server.origin).href)).text).toContain('.submit()');
   });
 });
 

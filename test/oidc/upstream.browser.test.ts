@@ -17,6 +17,8 @@ if (skipsBrowser()) {
   console.warn(`UPSTREAM LOG-IN IS NOT TESTED IN A BROWSER: there is no Chromium. To get it: ${howToGetChromium}`);
 }
 
+type Opening = { parameters?: Record<string, string>; javaScriptEnabled?: boolean };
+
 describe.skipIf(skipsBrowser())('logging in by another issuer', async () => {
   const server = await createOidcServer();
   const { services, baseUrl } = server;
@@ -26,10 +28,21 @@ describe.skipIf(skipsBrowser())('logging in by another issuer', async () => {
   const redirectUri = `http://127.0.0.1:${await freePort()}/callback`;
   const secret = (await server.register(tenant, 'web', { ...webSpec, redirectUris: [redirectUri] })) as string;
   const config = await server.discover(tenant, 'web', oc.ClientSecretBasic(secret));
+  /** Answers by form. */
+  const posted: { origin: string | undefined; form: URLSearchParams }[] = [];
   let site: Server;
   let browser: Browser;
   beforeAll(async () => {
-    site = createServer((_request, response) => void response.end('the application'));
+    site = createServer((request, response) => {
+      if (request.method !== 'POST') return void response.end('the application');
+      let body = '';
+      request.on('data', (chunk) => (body += chunk));
+      request.on('end', () => {
+        posted.push({ origin: request.headers.origin, form: new URLSearchParams(body) });
+        // To another site, as applications do.
+        response.writeHead(303, { location: `http://localhost:${new URL(redirectUri).port}/after` }).end();
+      });
+    });
     await new Promise<void>((done) => site.listen(Number(new URL(redirectUri).port), '127.0.0.1', done));
     browser = await chromium.launch({ executablePath: chromiumPath() as string, args: ['--no-sandbox'] });
   });
@@ -40,8 +53,8 @@ describe.skipIf(skipsBrowser())('logging in by another issuer', async () => {
   });
 
   /** An application sends a new browser to log in. */
-  async function open(width: number) {
-    const context = await browser.newContext({ viewport: { width, height: 800 }, locale: 'en-GB' });
+  async function open(width: number, { parameters = {}, ...options }: Opening = {}) {
+    const context = await browser.newContext({ viewport: { width, height: 800 }, locale: 'en-GB', ...options });
     const page = await context.newPage();
     const complaints: string[] = [];
     page.on('console', (message) => {
@@ -53,6 +66,7 @@ describe.skipIf(skipsBrowser())('logging in by another issuer', async () => {
     const url = oc.buildAuthorizationUrl(config, {
       ...{ redirect_uri: redirectUri, scope: 'openid', state, nonce },
       ...{ code_challenge: challenge, code_challenge_method: 'S256' },
+      ...parameters,
     });
     await page.goto(url.href);
     const subject = async () => {
@@ -89,6 +103,30 @@ describe.skipIf(skipsBrowser())('logging in by another issuer', async () => {
       await logInThere(page, user);
       const account = await subject();
       expect(await listIdentities(services.accounts, tenant, account)).toMatchObject([{ subject: user }]);
+      expect(complaints).toEqual([]);
+      await close();
+    },
+  );
+
+  test.each([true, false])(
+    'an answer by form (form_post) reaches the application; JavaScript: %j',
+    async (hasScripts) => {
+      const email = `form-${hasScripts}@example.org`;
+      await createAccount(server, tenant, email);
+      const options = { javaScriptEnabled: hasScripts, parameters: { response_mode: 'form_post', ui_locales: 'nl' } };
+      const { page, complaints, close } = await open(320, options);
+      await page.locator('input[name=email]').fill(email);
+      await page.locator('input[name=password]').fill(password);
+      posted.length = 0;
+      await page.locator('form:has(input[name=password]) button.first').click();
+      if (!hasScripts) {
+        await page.getByText('Cars of Ghent').first().waitFor();
+        await look(page, 'form-post-320');
+        await page.getByRole('button', { name: 'Verder' }).click();
+      }
+      await page.waitForURL(/\/after$/);
+      expect(posted).toMatchObject([{ origin: baseUrl }]);
+      expect(posted[0]?.form.get('code')).toBeTruthy();
       expect(complaints).toEqual([]);
       await close();
     },

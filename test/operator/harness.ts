@@ -22,6 +22,7 @@ import { allEventTypes } from '../../server/room/catalogue.ts';
 import { snapshotPartsOf, tenantRowsOf } from '../../server/room/room.ts';
 import { rooms as allRooms } from '../../server/rooms.ts';
 import { Snapshots } from '../../server/snapshot/index.ts';
+import { loadEntityTypes, tenantsOfChanged } from '../../server/types/store.ts';
 import { tenantWriter } from '../../server/writes/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
@@ -55,6 +56,10 @@ export async function createWorld(dates: Clock = systemClock) {
       baseUrl: 'http://127.0.0.1:8080',
       types: allEventTypes(allRooms),
       allow: [],
+      entityTypes: () => ({
+        names: async (tx, tenant) => (await loadEntityTypes(tx, tenant)).map(({ name }) => name),
+        changed: tenantsOfChanged,
+      }),
     },
     members: { ...writing, baseUrl: 'http://127.0.0.1:8080' },
     mail: writing,

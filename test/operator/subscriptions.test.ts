@@ -93,6 +93,34 @@ test('an event type that there is not, and an address that is not public, are re
   expect(source.secret('acme', 'hooks-signing')).toBeUndefined();
 });
 
+test('filters by types that come later are stored, and the status says which are missing', async () => {
+  const source = following(yamlOf(`${generated}, filters: {actorTypes: [user], resourceTypes: [car, boat]}`));
+  await world.serve();
+  await world.operateOn(source).operator.settled();
+  expect(source.condition(key, 'Accepted')).toMatchObject({ status: 'True' });
+  const known = () => source.condition(key, 'FiltersKnown');
+  // The users of consents are of the default type of the tenant, user, which needs no type.
+  expect(known()).toMatchObject({
+    status: 'False',
+    reason: 'TypeNotFound',
+    message: [0, 1]
+      .map(
+        (n) =>
+          `/spec/filters/resourceTypes/${n}: The tenant has no type ${['car', 'boat'][n]}. No event passes by it until there is one.`,
+      )
+      .join(' '),
+  });
+  const type = (name: string) => `apiVersion: accord.dev/v1alpha1
+kind: ResourceType
+metadata: {name: ${name}, namespace: acme}
+spec: {tenantRef: {name: acme}, name: ${name}}
+`;
+  source.apply(type('car'));
+  await until(() => !known()?.message.includes('car'));
+  source.apply(type('boat'));
+  await until(() => known()?.status === 'True');
+});
+
 test('where there are no Secrets, a generated one is in a file, and nothing is sent where one cannot be read', async () => {
   const [directory, data] = [await world.directory(), join(await world.directory(), 'secrets')];
   await save(join(directory, 'tenant.yaml'), tenantYaml('acme'));

@@ -1,7 +1,14 @@
 /** What holds for every page, and its parts, without a browser. */
 import { describe, expect, test } from 'vitest';
 import { themeAddress } from '../../server/pages/assets.ts';
-import { chooseLanguage, languages, logInPage, pageHeaders, redirectPage } from '../../server/pages/index.ts';
+import {
+  chooseLanguage,
+  formPostPage,
+  languages,
+  logInPage,
+  pageHeaders,
+  redirectPage,
+} from '../../server/pages/index.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { contextOf } from './sample-context.ts';
 import { samples } from './samples.ts';
@@ -95,6 +102,28 @@ describe('redirectPage', () => {
     'https://a.example/\r\nset-cookie: a=b',
     '',
   ])('%j is refused', (url) => expect(() => redirectPage(context, url)).toThrow(TypeError));
+});
+
+describe('formPostPage', () => {
+  const fields = { code: 'c"1', state: '<s>' };
+  test.each(languages)('sends a form by a script of ours or a button, in %s', (language) => {
+    const { headers, body } = formPostPage(contextOf(language), 'https://app.example/cb?a=1&b=2', fields);
+    expect(body).toMatch(new RegExp(`^<!doctype html>\\n<html lang="${language}">`));
+    expect(body).toContain('<form method="post" action="https://app.example/cb?a=1&amp;b=2">');
+    expect(body).toContain('name="code" value="c&quot;1"');
+    expect(body).toContain('name="state" value="&lt;s&gt;"');
+    expect(body).toMatch(/<button class="first">\p{L}/u);
+    expect(body).toMatch(/<script src="[^"]*\/assets\/form-post-[\w-]{12}\.js" defer>/);
+    expect(csp(headers)).toBe(
+      "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; frame-ancestors 'none'; base-uri 'none'",
+    );
+    expect(headers).toMatchObject({ 'cache-control': 'no-store', 'referrer-policy': 'strict-origin' });
+    // A window that the application opened hears of the answer from it.
+    expect(headers).not.toHaveProperty('cross-origin-opener-policy');
+  });
+  test('leads nowhere by what is no address of a page', () => {
+    expect(formPostPage(context, 'javascript:alert(1)', fields).body).toContain('action="about:invalid"');
+  });
 });
 
 test('a window that an application opened keeps its opener', () => {

@@ -63,6 +63,33 @@ describe('a draft', () => {
     expect((await call('GET', '/policies/t%3Anew')).status).toBe(404);
   });
 
+  test('that is drawn tells the Rego that it becomes, and which lines are of which node', async () => {
+    const graph = goldenGraphs['car-sharing'];
+    const tried = await call('POST', '/policies/t%3Alines/test', { body: { graph, input: {} } });
+    expect((await call('PUT', '/policies/t%3Alines', { body: { graph } })).status).toBe(200);
+    const { body: stored } = await call('GET', '/policies/t%3Alines');
+    expect(tried.body.effectiveRego).toBe(stored.effectiveRego);
+    expect(tried.body.nodeLines).toEqual(stored.nodeLines);
+    const lines: string[] = stored.effectiveRego.split('\n');
+    const owner = stored.nodeLines.find(({ node }: { node: string }) => node === 'owner');
+    expect(lines[owner.start - 1]).toBe('# Condition "owner"');
+    const again = await call('POST', '/policies/t%3Alines/test', { body: { input: {}, coverage: true } });
+    expect(again.body).toMatchObject({ effectiveRego: stored.effectiveRego, nodeLines: stored.nodeLines });
+  });
+
+  test('in Rego says no Rego again, nor lines of nodes', async () => {
+    const { body } = await call('POST', '/policies/t%3Aread/test', { body: { input: {} } });
+    expect(Object.keys(body).sort()).toEqual(['explain', 'obligations', 'outcome', 'reason']);
+    expect((await call('GET', '/policies/t%3Aread')).body).not.toHaveProperty('nodeLines');
+  });
+
+  test('that is drawn with errors has no Rego: the errors name the nodes', async () => {
+    const graph = { nodes: [{ id: 'start', type: 'start' }], edges: [] };
+    const { status, body } = await call('POST', '/policies/t%3Anew/test', { body: { graph, input: {} } });
+    expect([status, body.code]).toEqual([400, 'policy_graph_invalid']);
+    expect(body).not.toHaveProperty('effectiveRego');
+  });
+
   test('that is drawn and fails has no path: nobody follows a graph for what its budget did not allow', async () => {
     const related = (n: number) => ({
       ...{ type: 'relationship', relationshipType: `r${n}`, target: 'entity', targetType: 'a', targetId: 'b' },

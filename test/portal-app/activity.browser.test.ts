@@ -68,6 +68,19 @@ describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000
     await page.getByRole('heading', { level: 2, name: 'Deliveries' }).waitFor();
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByText('paused', { exact: true }).waitFor();
+    // While it is paused a replay waits, and can be cancelled.
+    await page.getByRole('button', { name: 'Replay', exact: true }).click();
+    await page.getByLabel('Since').fill('2026-01-01T00:00');
+    await page.getByRole('button', { name: 'Start the replay' }).click();
+    const replays = page.getByRole('region', { name: 'Replays' });
+    await replays.getByText('running').waitFor();
+    expect(await replays.getByRole('progressbar').getAttribute('value')).toBe('0');
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'activity-replay');
+    await replays.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel the replay' }).click();
+    await replays.getByText('cancelled').waitFor();
+    await replays.getByText('0 delivered, 0 failed').waitFor();
     expect(await axe(page)).toEqual([]);
     await look(page, 'activity-subscription');
     await page.getByRole('button', { name: 'Delete the subscription' }).click();

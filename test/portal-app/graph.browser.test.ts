@@ -1,16 +1,11 @@
 /** The graph editor of a drawn policy: drawing, outline, forms, undo, the path of a try, errors at their nodes, the keyboard alone. */
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import type { PolicyGraph } from '../../server/policies/graph/schema.ts';
 import { configClient } from '../policies/config-client.ts';
 import { types } from '../relationships/sharing.ts';
-import { createPortal, executablePath, look } from './portal.ts';
-
-const axe = async (page: Page) =>
-  (await new AxeBuilder({ page }).analyze()).violations.map(
-    ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`,
-  );
+import { lookAround } from './looks.ts';
+import { axe, createPortal, executablePath, look } from './portal.ts';
 
 const drawn: PolicyGraph = {
   nodes: [
@@ -56,8 +51,6 @@ const open: PolicyGraph = {
   ],
   edges: [{ from: 'start', to: 'end' }],
 };
-const wide = { width: 1440, height: 1100 };
-const narrow = { width: 390, height: 844 };
 
 describe.skipIf(executablePath === undefined)('the graph editor', { timeout: 180_000 }, async () => {
   if (executablePath === undefined) return;
@@ -94,13 +87,8 @@ describe.skipIf(executablePath === undefined)('the graph editor', { timeout: 180
     return body.outcome;
   };
 
-  test.each([
-    { viewport: wide, colorScheme: 'light' },
-    { viewport: wide, colorScheme: 'dark' },
-    { viewport: narrow, colorScheme: 'light' },
-    { viewport: narrow, colorScheme: 'dark' },
-  ] as const)('is drawn: $viewport.width, $colorScheme', async ({ viewport, colorScheme }) => {
-    await using opened = await site.open({ viewport, colorScheme });
+  test('is drawn, in both widths and themes', async () => {
+    await using opened = await site.open();
     const { page, complaints } = opened;
     await start(page, 'car:drive');
     // Yes stands left of no, below its question.
@@ -111,12 +99,71 @@ describe.skipIf(executablePath === undefined)('the graph editor', { timeout: 180
     // The question that is tried goes through two nodes: they and their edges are thick.
     await page.locator('.graph-card.taken').nth(2).waitFor();
     expect(await page.locator('.graph-way.taken').count()).toBe(2);
-    expect(await axe(page)).toEqual([]);
-    await look(page, `graph-${viewport.width}-${colorScheme}`);
+    await lookAround(page, 'graph');
     await row(page, 'night').click();
     await page.getByRole('complementary', { name: /^Edit: It is between/ }).waitFor();
+    await lookAround(page, 'graph-form');
+    expect(complaints).toEqual([]);
+  });
+
+  test('the Rego that it becomes stands beside it, of the drawing as it is now; lines and nodes mark each other', async () => {
+    await using opened = await site.open();
+    const { page, complaints } = opened;
+    await start(page, 'car:drive');
+    await page.getByText('The Rego that the drawing becomes').click();
+    const rego = page.getByRole('textbox', { name: 'The Rego that the drawing becomes' });
+    await rego.getByText('at_night :=').waitFor();
+    // A node of the drawing marks its lines.
+    await row(page, 'night').click();
+    await page.locator('.cm-told-line').getByText('# Condition "night"').waitFor();
+    await lookAround(page, 'graph-rego');
+    // A line marks its node, also by keyboard.
+    await rego.getByText('at_licensed :=').click();
+    await page.locator('.graph-card.condition.marked').getByText('All of:').waitFor();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.press('Control+Home');
+    const outcome = page.locator('.graph-card.outcome.marked');
+    // Long lines take several rows of the screen.
+    for (let row = 1; row < 12 && (await outcome.count()) === 0; row++) await page.keyboard.press('ArrowDown');
+    await outcome.waitFor();
+    // What is drawn and not saved is shown as well; with an error, what it was before.
+    await row(page, 'experienced').click();
+    await page.getByLabel('Value', { exact: true }).fill('25');
+    await rego.getByText('input.subject.age >= 25').waitFor();
+    await page.getByLabel('Where the value is').fill('');
+    await page.getByText('This is the Rego that it became before').waitFor();
+    await page.keyboard.press('Control+z');
+    await page.getByText('This is the Rego that it became before').waitFor({ state: 'detached' });
+    // Undone to what is stored, nothing is left to save.
+    await page.keyboard.press('Control+z');
+    await page.getByText('Nothing is changed.').waitFor();
+    await rego.getByText('input.subject.age >= 21').waitFor();
+    expect(complaints.filter((one) => !/400/.test(one))).toEqual([]);
+  });
+
+  test('the answer leads to a node and back, by keyboard', async () => {
+    await using opened = await site.open();
+    const { page, complaints } = opened;
+    await start(page, 'car:drive');
+    const answer = page.getByRole('region', { name: 'Answer and why' });
+    const focused = (attribute: string) => page.evaluate(`document.activeElement.${attribute}`);
+    const node = answer.getByRole('button', { name: 'unlicensed' });
+    await node.focus();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => focused('dataset.node')).toBe('unlicensed');
+    await page.locator('.graph-card.outcome.marked').getByText('Deny').waitFor();
     expect(await axe(page)).toEqual([]);
-    await look(page, `graph-form-${viewport.width}-${colorScheme}`);
+    await page.keyboard.press('Alt+Enter');
+    await expect.poll(() => focused('textContent')).toBe('unlicensed');
+    expect(await node.getAttribute('aria-current')).toBe('true');
+    // From any node of the drawing, also when the answer is folded; a node that it does not tell of leads nowhere.
+    await page.getByRole('button', { name: 'Answer and why' }).click();
+    await row(page, 'begin').focus();
+    await page.keyboard.press('Alt+Enter');
+    await expect.poll(() => focused('textContent')).toBe('begin');
+    await row(page, 'drive').focus();
+    await page.keyboard.press('Alt+Enter');
+    expect(await focused('dataset.node')).toBe('drive');
     expect(complaints).toEqual([]);
   });
 

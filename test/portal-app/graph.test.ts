@@ -24,6 +24,9 @@ import {
 import { rowsOf } from '../../portal/src/screens/policies/graph/rows.ts';
 import { sentenceOf, summaryOf } from '../../portal/src/screens/policies/graph/sentences.ts';
 import { en } from '../../portal/src/screens/policies/graph/texts.en.ts';
+import { placeOf, takesFocus } from '../../portal/src/screens/policies/marking.ts';
+import { type Draft, draftOf, isSame, type PolicyView } from '../../portal/src/screens/policies/shapes.ts';
+import { isAt, isTold } from '../../portal/src/why/places.ts';
 import { checkGraph } from '../../server/policies/graph/check.ts';
 
 const graph: PolicyGraph = {
@@ -48,7 +51,8 @@ const graph: PolicyGraph = {
 const relationship = { type: 'relationship', relationshipType: 'may_use' } as const;
 const none = new Map<string, number>();
 const draw = (one: PolicyGraph, path: string[] = []) => ({
-  ...{ graph: one, path, places: placesOf(one, none), lines: new Map(), problems: new Map(), open: undefined },
+  ...{ graph: one, path, places: placesOf(one, none), lines: new Map(), problems: new Map() },
+  ...{ open: undefined, marked: undefined },
 });
 
 describe('changes', () => {
@@ -113,10 +117,21 @@ describe('changes', () => {
     for (const name of ['no', 'two words', '']) expect(renameNode(graph, 'adult', name)).toBe(graph);
   });
 
-  test('the order of members makes no other graph, the order of nodes does', () => {
+  test('neither the order of members, nodes and edges nor a default that is said makes another graph', () => {
     const turned = graph.edges.map(({ on, to, from }) => (on ? { on, to, from } : { to, from }));
-    expect(isSameGraph(graph, { edges: turned, nodes: graph.nodes })).toBe(true);
-    expect(isSameGraph(graph, { ...graph, nodes: graph.nodes.toReversed() })).toBe(false);
+    expect(isSameGraph(graph, { edges: turned.toReversed(), nodes: graph.nodes.toReversed() })).toBe(true);
+    expect(isSameGraph(graph, changeNode(graph, 'adult', { match: 'all' }))).toBe(true);
+    const consent = { type: 'consent', name: 'trips' } as const;
+    const said = changeNode(graph, 'agreed', { conditions: [{ whose: 'subject', ...consent }] });
+    expect(isSameGraph(graph, said)).toBe(true);
+    const others: PolicyGraph[] = [
+      changeNode(graph, 'adult', { match: 'none' }),
+      changeNode(graph, 'agreed', { conditions: [{ ...consent, whose: 'dataSubjects' }] }),
+      changeNode(graph, 'agreed', { position: { x: 1, y: 2 } }),
+      connect(graph, { from: 'adult', on: 'false' }, 'yes'),
+      { ...graph, edges: graph.edges.slice(1) },
+    ];
+    expect(others.map((other) => isSameGraph(graph, other))).toEqual(others.map(() => false));
   });
 
   test('fields that are emptied are absent', () => {
@@ -125,6 +140,77 @@ describe('changes', () => {
       type: 'outcome',
       outcome: 'deny',
     });
+  });
+});
+
+describe('a draft', () => {
+  const stored: PolicyView = {
+    ...{ name: 'car:drive', effectiveRego: '', revision: 1, updatedAt: '', updatedBy: '', managedBy: 'api' },
+    graph: { edges: graph.edges.map(({ on, to, from }) => (on ? { on, to, from } : { to, from })), nodes: graph.nodes },
+    dataSubjects: { path: 'resource.owner', relationship: 'user:owns:car' },
+    tests: [{ name: 'one', input: { b: 1, a: { d: 2, c: 3 } }, expect: { outcome: 'deny' } }],
+  };
+  const same: Draft = {
+    graph: removeNode(addOnWay(graph, { from: 'adult', on: 'false' }, 'condition').graph, 'question'),
+    dataSubjects: { relationship: 'user:owns:car', path: 'resource.owner' },
+    tests: [{ expect: { outcome: 'deny' }, name: 'one', input: { a: { c: 3, d: 2 }, b: 1 } }],
+  };
+
+  test('that means what is stored is no change, however it is written', () => {
+    expect(isSame(same, draftOf(stored))).toBe(true);
+    expect(isSame({ rego: 'package a', tests: [] }, { tests: [], rego: 'package a', dataSubjects: {} })).toBe(true);
+  });
+
+  test('that means something else is one', () => {
+    const clean = draftOf(stored);
+    const drafts: Draft[] = [
+      { ...same, graph: removeNode(graph, 'no') },
+      { ...same, dataSubjects: { path: 'resource.owner' } },
+      { ...same, tests: [] },
+      { rego: '', tests: same.tests, dataSubjects: clean.dataSubjects as object },
+    ];
+    expect(drafts.map((draft) => isSame(draft, clean))).toEqual(drafts.map(() => false));
+    expect(isSame({ rego: 'package a', tests: [] }, { rego: 'package a ', tests: [] })).toBe(false);
+  });
+});
+
+describe('marks', () => {
+  const lines = [
+    { node: 'no', start: 6, end: 6 },
+    { node: 'adult', start: 11, end: 14 },
+    { node: 'no', start: 8, end: 8 },
+  ];
+
+  test('a line marks its node and all lines of that, and a node its lines', () => {
+    const ofAdult = { place: { node: 'adult', line: 13 }, lines: [11, 12, 13, 14] };
+    expect(placeOf({ line: 13, by: 'trace' }, lines)).toEqual(ofAdult);
+    expect(placeOf({ node: 'no', by: 'source' }, lines)).toEqual({ place: { node: 'no' }, lines: [6, 8] });
+    expect(placeOf({ line: 9, by: 'trace' }, lines)).toEqual({ place: { line: 9 }, lines: [9] });
+    expect(placeOf({ line: 9, by: 'trace' }, undefined)).toEqual({ place: { line: 9 }, lines: [9] });
+    expect(placeOf(undefined, lines)).toEqual({ place: {}, lines: [] });
+  });
+
+  test('the focus follows a mark once, and to the other side only', () => {
+    const mark = { line: 1, by: 'source', goes: true } as const;
+    expect(takesFocus(mark, 'source')).toBe(false);
+    expect([takesFocus(mark, 'trace'), takesFocus(mark, 'trace')]).toEqual([true, false]);
+    expect(takesFocus({ line: 1, by: 'source' }, 'trace')).toBe(false);
+  });
+
+  test('what is told stands in each line of its text, at its node, and in no library', () => {
+    const rule = { line: 3, text: 'a if {\n\tb\n}' };
+    expect([2, 3, 5, 6].map((line) => isAt(rule, { line }))).toEqual([false, true, true, false]);
+    expect(isAt({ ...rule, file: 'lib' }, { line: 3 })).toBe(false);
+    expect([isAt({ node: 'no' }, { node: 'no' }), isAt({ node: 'no' }, { line: 3 })]).toEqual([true, false]);
+    const because = [{ line: 20, text: 'deep' }];
+    const explain = {
+      rules: [{ line: 3, text: 'a' }],
+      path: ['begin'],
+      whyNot: { rules: [{ line: 9, text: 'x', condition: { line: 10, text: 'y', values: [], because } }] },
+    };
+    const told = [{ line: 3 }, { node: 'begin' }, { line: 10 }, { line: 20 }];
+    expect(told.map((place) => isTold(explain, place))).toEqual(told.map(() => true));
+    expect([{ line: 4 }, { node: 'end' }, {}].map((place) => isTold(explain, place))).toEqual([false, false, false]);
   });
 });
 

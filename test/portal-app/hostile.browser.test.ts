@@ -1,8 +1,15 @@
-/** Texts of tenants that try to be scripts: they are shown as texts on every page, and no page runs or loads anything of theirs. */
-import { describe, expect, test } from 'vitest';
+/**
+ * Every page of the portal: with texts of tenants that try to be scripts, which are shown as texts and run and load nothing; by each role;
+ * and as other sites would use it, in a frame or with the session of who is logged in.
+ */
+import { createServer } from 'node:http';
+import type { Page } from 'playwright-core';
+import { afterAll, describe, expect, test } from 'vitest';
 import { putTenant } from '../../server/tenants/index.ts';
 import { manifestWriter, tenantSpec } from '../helpers/server.ts';
 import { configClient } from '../policies/config-client.ts';
+import { walker } from './looks.ts';
+import { pagesOf } from './pages.ts';
 import { createPortal, executablePath } from './portal.ts';
 
 const attacks = [
@@ -19,8 +26,16 @@ const attacks = [
   '\u202e<b>turned</b>',
 ];
 
+/** Buttons that write. */
+const writes =
+  /^(New|Add|Create|Save|Delete|Remove|Erase|Register|Import|Restore|Resend|Withdraw|Take|Revoke|Invite|Rotate|Change|Edit|Retry|Replay|Pause|Test|End|Make)\b/;
+
 describe.skipIf(executablePath === undefined)('texts that try to be scripts', { timeout: 240_000 }, async () => {
   if (executablePath === undefined) return;
+  const foreign = createServer((_, answer) => answer.setHeader('content-type', 'text/html').end('<title>Evil</title>'));
+  await new Promise<void>((done) => foreign.listen(0, 'localhost', done));
+  afterAll(() => foreign.close());
+  const elsewhere = `http://localhost:${(foreign.address() as { port: number }).port}/`;
   const spec = { displayName: attacks[1] as string, decisionLog: { mode: 'all' as const } };
   const site = await createPortal({ role: 'security-admin', tenant: spec });
   const { tenant, server, open } = site;
@@ -58,6 +73,28 @@ describe.skipIf(executablePath === undefined)('texts that try to be scripts', { 
   const template = { subject: 'Hello', html: `<p>${attacks[1]}</p>`, text: attacks[0] };
   expect((await config('PUT', '/mail/templates/greeting/en', { body: template })).status).toBe(200);
 
+  const hook = await config('POST', '/event-stream/subscriptions', {
+    body: { endpoint: 'https://hooks.example.com/accord', eventTypes: ['*'] },
+  });
+  expect(hook.status).toBe(201);
+  const issuer = { issuer: 'https://login.example.com', jwksUri: 'https://login.example.com/jwks' };
+  expect((await config('PUT', '/trusted-issuers/login', { body: issuer })).status).toBe(200);
+  expect((await config('PUT', '/consent-definitions/trips', { body: {} })).status).toBe(200);
+  const person = encodeURIComponent(ids[1] as string);
+  const strange = encodeURIComponent('<img src=x>:read');
+  const pages = pagesOf({
+    'policies/$name': ['policies/car%3Adrive', `policies/${strange}`],
+    'policies/$name/revisions': ['policies/car%3Adrive/revisions'],
+    'consents/$name': ['consents/trips'],
+    'consents/definitions/$name': ['consents/definitions/trips'],
+    'people/$type/$id': [`people/user/${person}`],
+    'activity/subscriptions/$id': [`activity/subscriptions/${hook.body.id}`],
+    'activity/templates/$name/$language': ['activity/templates/greeting/en'],
+    'settings/clients/$id': ['settings/clients/shop'],
+    'settings/issuers/$name': ['settings/issuers/login'],
+  });
+  const at = (path: string) => `${site.base}/portal/t/${tenant}/${path}`;
+
   test('no page runs them', async () => {
     // One with a control of direction may be refused as an id; the others are stored.
     expect(made.filter((status) => status === 201).length).toBeGreaterThanOrEqual(attacks.length - 2);
@@ -72,17 +109,10 @@ describe.skipIf(executablePath === undefined)('texts that try to be scripts', { 
       dialogs++;
       void dialog.dismiss();
     });
-    const id = encodeURIComponent(ids[1] as string);
-    const pages = [
-      ...['overview', 'policies', 'policies/car%3Adrive', `policies/${encodeURIComponent('<img src=x>:read')}`],
-      ...['model', 'model/relationships', `people/user/${id}`, 'people', 'consents', 'consents/ledger'],
-      ...['activity', 'activity/events', 'activity/templates/greeting/en', 'activity/query'],
-      ...['settings/members', 'settings/clients/shop', 'settings/audit', 'settings/token'],
-    ];
+    const go = walker(page);
+    await page.goto(at('overview'));
     for (const path of pages) {
-      await page.goto(`${site.base}/portal/t/${tenant}/${path}`);
-      await page.getByRole('heading', { level: 1 }).first().waitFor();
-      await page.waitForLoadState('networkidle');
+      await go(at(path));
       expect([path, await page.evaluate('window.hurt')]).toEqual([path, undefined]);
       expect([path, await page.locator('img[src="x"], svg[onload], a[href^="javascript:"], iframe').count()]).toEqual([
         path,
@@ -97,8 +127,86 @@ describe.skipIf(executablePath === undefined)('texts that try to be scripts', { 
   test('the person’s page shows such a name as it is written', async () => {
     await using opened = await open();
     const { page } = opened;
-    await page.goto(`${site.base}/portal/t/${tenant}/people/user/${encodeURIComponent(ids[1] as string)}`);
+    await page.goto(at(`people/user/${person}`));
     await page.getByRole('main').getByText('<img src=x').first().waitFor();
     expect(await page.getByRole('main').innerText()).toContain(ids[1] as string);
+  });
+
+  test('each page as editor, viewer and support: nothing is asked that is refused, and nothing offered that would be', async () => {
+    const walk = async (role: 'config-editor' | 'config-viewer' | 'support') => {
+      const { browser } = await site.people.enrolled(tenant, role);
+      const cookies = browser.cookies.map(({ name, value }) => ({ name, value, url: `${site.base}/` }));
+      await using opened = await open({}, cookies);
+      const { page, complaints } = opened;
+      const found: string[] = [];
+      let path = 'overview';
+      const tell = (what: string) => found.push(`${role} ${path}: ${what}`);
+      page.on('response', (response) => {
+        if (response.status() >= 400) tell(`${response.status()} ${response.request().method()} ${response.url()}`);
+      });
+      const go = walker(page);
+      await page.goto(at(path));
+      for (path of pages) {
+        await go(at(path));
+        const main = page.getByRole('main');
+        for (const alert of await main.locator('.notice.bad').allInnerTexts()) tell(alert);
+        const buttons = role === 'config-editor' ? [] : await main.getByRole('button').allInnerTexts();
+        for (const text of buttons.filter((one) => writes.test(one) && one !== 'Create a token'))
+          tell(`offers ${text}`);
+      }
+      return [...found, ...complaints.map((one) => `${role}: ${one}`)];
+    };
+    const found = await Promise.all([walk('config-editor'), walk('config-viewer'), walk('support')]);
+    expect(found.flat()).toEqual([]);
+  });
+
+  /** A page of another site, in a browser where somebody is logged in at the portal. */
+  const evil = async (page: Page, body: string) => {
+    await page.goto(elsewhere);
+    await page.evaluate((html) => {
+      (globalThis as unknown as { document: { body: { innerHTML: string } } }).document.body.innerHTML = html;
+    }, body);
+  };
+
+  test('clickjacking: another site cannot frame a page of the portal', async () => {
+    await using opened = await open();
+    const { page, complaints } = opened;
+    for (const path of ['portal', `portal/t/${tenant}/settings/members`, 'portal/tenants', 'portal/log-in']) {
+      await evil(page, `<iframe src="${site.base}/${path}"></iframe>`);
+      await expect
+        .poll(() => complaints.filter((one) => /frame-ancestors|X-Frame-Options/.test(one)).length)
+        .toBeGreaterThan(0);
+      expect(page.frames().some((frame) => frame.url().startsWith(site.base))).toBe(false);
+      complaints.length = 0;
+    }
+  });
+
+  test('CSRF: another site cannot write with the session of who is logged in', async () => {
+    await using opened = await open();
+    const { page } = opened;
+    await page.goto(at('policies'));
+    const isLoggedIn = () =>
+      page.evaluate(`fetch('/portal/session', { headers: { 'x-accord-portal': '1' } }).then(({ status }) => status)`);
+    expect(await isLoggedIn()).toBe(200);
+    const c = `${site.base}/tenants/${tenant}`;
+    const payload = JSON.stringify({ rego: 'package evil' });
+    const sends = (url: string, method: string, more: object) =>
+      page.evaluate(
+        `fetch(${JSON.stringify(url)}, { method: '${method}', credentials: 'include', ...${JSON.stringify(more)} })
+          .then(({ status }) => status, () => 'refused by the browser')`,
+      );
+    await evil(page, `<form method="post" action="${site.base}/portal/session/end"><button>go</button></form>`);
+    const headers = { 'x-accord-portal': '1', 'content-type': 'application/json' };
+    expect(await sends(`${c}/policies/car%3Adrive`, 'PUT', { headers, body: payload })).toBe('refused by the browser');
+    // What a browser sends without asking first.
+    const plain = { mode: 'no-cors', headers: { 'content-type': 'text/plain' }, body: payload };
+    for (const path of ['/policies/car%3Adrive/revisions/1/restore', '/portal-tokens', '/graphql'])
+      expect(await sends(c + path, 'POST', plain)).toBe(0);
+    await page.getByRole('button', { name: 'go' }).click();
+    await page.waitForURL(`${site.base}/**`);
+    await page.goto(at('policies'));
+    expect(await isLoggedIn()).toBe(200);
+    expect((await config('GET', '/policies/car%3Adrive')).body).toMatchObject({ revision: 1, rego });
+    expect((await config('GET', '/portal-tokens')).body.tokens ?? []).toEqual([]);
   });
 });

@@ -1,18 +1,15 @@
 /** The screen Policies: the list, writing with errors and completion, trying, saving, two editors at once, impact, revisions, manifests. */
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { sql } from '../../server/core/db/sql.ts';
 import { putPolicy } from '../../server/policies/index.ts';
+import { asAdmin } from '../helpers/admin.ts';
 import { manifestWriter } from '../helpers/server.ts';
 import { configClient, graphSaying } from '../policies/config-client.ts';
 import { types } from '../relationships/sharing.ts';
-import { createPortal, executablePath, look } from './portal.ts';
-
-const axe = async (page: Page) =>
-  (await new AxeBuilder({ page }).analyze()).violations.map(
-    ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`,
-  );
+import { goAway } from './away.ts';
+import { lookAround, walker } from './looks.ts';
+import { axe, createPortal, executablePath, look } from './portal.ts';
 
 const drive = `package car.drive
 
@@ -31,8 +28,6 @@ outcome := "allow" if input.subject.id == input.resource.owner
 reason := "not yours" if outcome == "deny"
 `;
 const alice = { type: 'user', id: 'alice' };
-const wide = { width: 1440, height: 900 };
-const narrow = { width: 390, height: 844 };
 
 describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, async () => {
   if (executablePath === undefined) return;
@@ -80,21 +75,16 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
   };
   const member = async (role: 'security-admin' | 'config-editor' | 'config-viewer' | 'support') => {
     const { browser } = await people.enrolled(tenant, role);
-    return browser.cookies.map(({ name, value }) => ({ name, value, url: `${site.base}/` }));
+    return cookiesOf(browser);
   };
+  const cookiesOf = ({ cookies }: { cookies: readonly { name: string; value: string }[] }) =>
+    cookies.map(({ name, value }) => ({ name, value, url: `${site.base}/` }));
 
-  test.each([
-    { viewport: wide, colorScheme: 'light' },
-    { viewport: wide, colorScheme: 'dark' },
-    { viewport: narrow, colorScheme: 'light' },
-    { viewport: narrow, colorScheme: 'dark' },
-  ] as const)('each page: $viewport.width, $colorScheme', async ({ viewport, colorScheme }) => {
-    await using opened = await site.open({ viewport, colorScheme });
+  test('each page in both widths and themes', async () => {
+    await using opened = await site.open();
     const { page, complaints } = opened;
-    const shown = async (name: string) => {
-      expect([name, await axe(page)]).toEqual([name, []]);
-      await look(page, `policies-${name}-${viewport.width}-${colorScheme}`);
-    };
+    const go = walker(page);
+    const shown = (name: string) => lookAround(page, `policies-${name}`);
     await page.goto(at('/policies'));
     await page.getByRole('link', { name: 'car:drive' }).waitFor();
     await page.getByText('1 server').first().waitFor();
@@ -104,20 +94,20 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
       .getByText('Keeps serving an older one')
       .waitFor();
     await shown('list');
-    await page.goto(at('/policies?new=1'));
+    await go(at('/policies?new=1'));
     await page.getByLabel('Name', { exact: true }).waitFor();
     await shown('new');
-    await page.goto(policy('car:drive'));
+    await go(policy('car:drive'));
     await page.getByText(/^Denied/).waitFor();
     await page.getByText('passes').waitFor();
     await shown('policy');
-    await page.goto(policy('car:drawn'));
+    await go(policy('car:drawn'));
     await page.getByText(/^Allowed/).waitFor();
     await shown('drawn');
-    await page.goto(policy('car:wash'));
+    await go(policy('car:wash'));
     await page.getByText('Managed by kubernetes fleet/car-wash').waitFor();
     await shown('managed');
-    await page.goto(policy('car:drive', '/revisions?revision=1'));
+    await go(policy('car:drive', '/revisions?revision=1'));
     await page.getByText('stored now').waitFor();
     await page.locator('.cm-content').first().waitFor();
     await shown('revisions');
@@ -156,6 +146,21 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
     await look(page, 'policies-stored-facts');
     await page.getByRole('link', { name: 'line 5' }).first().click();
     await page.locator('.cm-told-line').getByText('outcome').waitFor();
+    // The cursor is there, and by keyboard the way leads back to the rule, and from it to the line once more.
+    await expect.poll(() => page.evaluate('document.activeElement.ariaLabel')).toBe('Rego of the policy');
+    const rule = page.locator('.why-policy .why-item.marked');
+    expect(await rule.getAttribute('aria-current')).toBe('true');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('ArrowUp');
+    await rule.waitFor({ state: 'detached' });
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await rule.waitFor();
+    await page.getByRole('button', { name: 'Line 5 in the answer' }).waitFor();
+    await page.keyboard.press('Alt+Enter');
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('line 5');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.evaluate('document.activeElement.ariaLabel')).toBe('Rego of the policy');
     await page.getByRole('button', { name: 'Try it' }).click();
     expect(await page.getByLabel('Resource id').count()).toBe(0);
     await page.getByRole('button', { name: 'Try it' }).click();
@@ -294,6 +299,48 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
     await save(page);
     await page.getByText('Revision 2 is saved and served.').waitFor();
     expect(await regoOf('car:tow')).toContain('# typed after the end');
+  });
+
+  test('a server goes away and comes back: what is typed stays, is checked again without a key, and is saved', async () => {
+    await put('/policies/car%3Arent', { rego: says('car.rent', 'stored') });
+    await using opened = await site.open();
+    const { page } = opened;
+    await page.goto(policy('car:rent'));
+    await page.getByText('Nothing is changed.').waitFor();
+    await page.getByText(/^Denied/).waitFor();
+    const comeBack = await goAway(server, site.base);
+    await edit(page, says('car.rent', 'typed meanwhile'));
+    const away = page.getByText('The server does not answer').first();
+    await away.waitFor();
+    await editor(page).getByText('# typed meanwhile').waitFor();
+    await comeBack();
+    await away.waitFor({ state: 'detached' });
+    await page.getByText(/^Denied/).waitFor();
+    await save(page);
+    await page.getByText('Revision 2 is saved and served.').waitFor();
+    expect(await regoOf('car:rent')).toContain('# typed meanwhile');
+  });
+
+  test('a member is removed while the page is open: the page says so, and what was typed is kept', async () => {
+    await put('/policies/car%3Ahail', { rego: says('car.hail', 'stored') });
+    const { browser, email } = await people.enrolled(tenant, 'config-editor');
+    await using opened = await site.open({}, cookiesOf(browser));
+    const { page } = opened;
+    await page.goto(policy('car:hail'));
+    await page.getByText('Nothing is changed.').waitFor();
+    await page.getByText(/^Denied/).waitFor();
+    await asAdmin(server.db.adminUrl, 'delete from accord.member where tenant = $1 and email = $2', [tenant, email]);
+    await edit(page, says('car.hail', 'typed after the removal'));
+    const dialog = page.getByRole('dialog', { name: 'You are not a member of this tenant any more' });
+    await dialog.waitFor();
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'policies-member-removed');
+    await dialog.getByRole('button', { name: 'Stay on this page' }).click();
+    await editor(page).getByText('# typed after the removal').waitFor();
+    await page.getByRole('alert').getByRole('link', { name: 'Your tenants' }).click();
+    await page.getByRole('heading', { level: 1, name: 'You are not a member of a tenant.' }).waitFor();
+    expect(await page.evaluate('JSON.stringify(localStorage)')).toContain('# typed after the removal');
+    expect(await regoOf('car:hail')).toContain('# stored');
   });
 
   test('impact: which logged decisions would change, and each opens with its input', async () => {

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll } from 'vitest';
 import { ensurePortalTenant } from '../../server/portal/index.ts';
 import type { TenantSpec } from '../../server/tenants/index.ts';
@@ -15,6 +15,8 @@ import { createTestServer } from '../helpers/server.ts';
 import { freePort } from '../oidc/relying-party.ts';
 import { chromiumPath, howToGetChromium } from '../pages/chromium.ts';
 import { enrolling, type Role } from '../portal/enrolling.ts';
+
+export { axe } from './axe.ts';
 
 const root = join(import.meta.dirname, '../..');
 export const executablePath = chromiumPath();
@@ -80,23 +82,57 @@ let launched: Promise<Browser> | undefined;
 afterAll(async () => (await launched)?.close());
 
 function browserOfFile(): Promise<Browser> {
-  launched ??= chromium.launch({ executablePath: executablePath as string, args: ['--no-sandbox'] });
+  // Pages of the portal share a process: each page that needs one of its own is there seconds later on a busy machine.
+  const args = ['--no-sandbox', '--disable-gpu', '--process-per-site', '--disable-features=site-per-process'];
+  launched ??= chromium.launch({ executablePath: executablePath as string, args });
   return launched;
+}
+
+type Cookies = { name: string; value: string; url: string }[];
+type Tab = { page: Page; context: BrowserContext };
+
+/** Tabs that nobody uses now, by their options: where the application was loaded before, it is there in half the time. */
+const idle = new Map<string, Tab[]>();
+
+async function newTab(options: BrowserContextOptions): Promise<Tab> {
+  const context = await (await browserOfFile()).newContext(options);
+  return { page: await context.newPage(), context };
+}
+
+/** Nothing of what was on the page stays but the application's files. */
+async function clear({ page, context }: Tab, { viewport, colorScheme }: BrowserContextOptions): Promise<void> {
+  page.removeAllListeners();
+  context.removeAllListeners();
+  const { origin } = new URL(page.url());
+  if (origin !== 'null') {
+    const devTools = await context.newCDPSession(page);
+    await devTools.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' });
+    await devTools.detach();
+  }
+  await page.goto('about:blank');
+  await context.clearCookies();
+  await page.emulateMedia({ colorScheme: colorScheme ?? 'light' });
+  if (viewport) await page.setViewportSize(viewport);
 }
 
 /**
  * A page, and what the browser complained of: errors of scripts and violations of the Content-Security-Policy. Disposed of by
  * `await using`.
  */
-async function openPage(options: BrowserContextOptions, cookies: { name: string; value: string; url: string }[]) {
-  const browser = await browserOfFile();
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...options });
+async function openPage(asked: BrowserContextOptions, cookies: Cookies) {
+  const options = { viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...asked };
+  const key = JSON.stringify(options);
+  const tab = idle.get(key)?.pop() ?? (await newTab(options));
+  const { page, context } = tab;
   await context.addCookies(cookies);
-  const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
   page.on('pageerror', (error) => complaints.push(error.message));
-  return { page, context, complaints, [Symbol.asyncDispose]: () => context.close() };
+  const giveBack = async () => {
+    await clear(tab, options);
+    idle.set(key, [...(idle.get(key) ?? []), tab]);
+  };
+  return { page, context, complaints, [Symbol.asyncDispose]: giveBack };
 }
 
 /** Keeps a picture where ACCORD_TEST_SHOTS says, and holds that nothing is wider than the page. */

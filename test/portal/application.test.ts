@@ -134,6 +134,37 @@ describe('an asset', () => {
   });
 });
 
+test('clickjacking: no page and no asset of the portal may be framed, nor what stands in place of one', async () => {
+  const tenant = await server.tenant();
+  const { browser } = await enrolled(tenant);
+  const { token } = await invited(tenant, 'support', 'invited@team.example');
+  const stranger = new Browser(server);
+  await stranger.post('/portal/invitations/open', { token });
+  const asked = async (who: Browser, url: string) =>
+    [url, await get(url, { cookie: cookieOf(who), accept: 'text/html' })] as const;
+  const old = ['', '/members', '/invitations', '/invitations/new', '/tokens'];
+  const answers = await Promise.all([
+    ...['/portal', `/portal/t/${tenant}/policies`, '/portal/tenants', '/portal/logged-out', '/portal/log-in'].map(
+      (url) => asked(browser, url),
+    ),
+    ...old.map((path) => asked(browser, `/portal/tenants/${tenant}${path}`)),
+    ...['/portal/invitations/accept', '/portal/invitations/enrol'].map((url) => asked(stranger, url)),
+    ...['/portal/assets/index-abc.js', '/portal/assets/plain-abc.css', '/portal/assets/none.js'].map((url) =>
+      asked(stranger, url),
+    ),
+    ...['/portal/tenants/none', '/portal/nowhere', '/portal/invitations/enrol'].map((url) => asked(browser, url)),
+  ]);
+  const open = answers.filter(([, { statusCode, headers }]) =>
+    // A redirect and an error of the API show nothing.
+    statusCode < 300 || String(headers['content-type']).includes('html')
+      ? headers['x-frame-options'] !== 'DENY' ||
+        !String(headers['content-security-policy']).includes("frame-ancestors 'none'")
+      : false,
+  );
+  expect(open.map(([url, { statusCode }]) => `${statusCode} ${url}`)).toEqual([]);
+  expect(answers.filter(([, { statusCode }]) => statusCode === 200).length).toBeGreaterThanOrEqual(10);
+});
+
 describe('GET /portal/session', () => {
   test('says who is logged in, until when, and where a member', async () => {
     const [tenant, other] = [await server.tenant({ displayName: 'Cars & Sons' }), await server.tenant()];

@@ -1,4 +1,6 @@
 /** Requests to the Config API by the portal's cookie session: whose they are, and each way in which they are refused. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
 import { ensurePortalTenant } from '../../server/portal/index.ts';
@@ -38,6 +40,9 @@ async function ask(
   return { status: response.statusCode, body: response.body === '' ? undefined : response.json() };
 }
 
+const openapi = JSON.parse(readFileSync(join(import.meta.dirname, '../../docs/openapi.json'), 'utf8')) as {
+  paths: Record<string, object>;
+};
 const rego = 'package door\n\ndefault outcome := "deny"\n';
 const memberRow = 'tenant = $1 and email = $2';
 
@@ -121,6 +126,46 @@ describe('a request of a page of the portal', () => {
     expect(await statusOf({ origin: 'http://accord.test' })).toBe(200);
     expect(await statusOf({ origin: 'https://evil.example' })).toBe(401);
     expect(await statusOf({ origin: 'null' })).toBe(401);
+  });
+});
+
+/** Every write of the Config API, as docs/openapi.json has it. */
+const writes = Object.entries(openapi.paths).flatMap(([path, operations]) =>
+  Object.keys(operations)
+    .filter((method) => path.startsWith('/tenants/{tenant}/') && ['put', 'post', 'patch', 'delete'].includes(method))
+    .map((method) => ({ method: method.toUpperCase(), path: path.replace('/tenants/{tenant}', '') })),
+);
+
+/** What is no write of the tenant: the member's own tokens, and questions that are asked by POST. */
+const ofEachRole = ['DELETE /portal-tokens/{jti}', 'POST /graphql', 'POST /portal-tokens'];
+const questions = 'POST /mail/templates/{name}/{language}/preview';
+const ofConfiguration =
+  /^[A-Z]+ \/(actor-types|resource-types|relationship-types|policies|policy-data|policy-libraries|consent-definitions|mail\/templates)\//;
+
+describe('what a role may not do is refused', () => {
+  test.each([
+    ['config-viewer', [questions]],
+    ['support', [questions, 'POST /decisions/{id}/explain']],
+    ['config-editor', ['POST /decisions/{id}/explain', 'POST /access/v1/search/']],
+  ] as const)('%s', async (role, asks) => {
+    const tenant = await server.tenant();
+    const { browser } = await enrolled(tenant, role);
+    const headers = { ...own, cookie: cookieHeader(browser) };
+    const allowed: string[] = [];
+    for (const { method, path } of writes) {
+      const url = `/tenants/${tenant}${path.replaceAll(/\{[^}]+\}/g, 'x')}`;
+      const answer = await server.app.inject({ method: method as 'POST', url, headers, payload: {} });
+      // Each is answered, and those that are refused are refused for the role, before anything of them is read.
+      expect(answer.statusCode, `${method} ${path}`).toBeLessThan(500);
+      if (answer.statusCode !== 403) allowed.push(`${method} ${path}`);
+    }
+    expect(writes.length).toBeGreaterThan(50);
+    const isKnown = (one: string) =>
+      ofEachRole.includes(one) ||
+      asks.some((ask) => one.startsWith(ask)) ||
+      (role === 'config-editor' && ofConfiguration.test(one));
+    expect(allowed.filter((one) => !isKnown(one))).toEqual([]);
+    expect(allowed).toEqual(expect.arrayContaining(ofEachRole));
   });
 });
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { expect, test, vi } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
-import { resetHealth } from '../../server/subscriptions/lanes/index.ts';
+import { type DeliverySettings, resetHealth } from '../../server/subscriptions/lanes/index.ts';
 import { startEndpoint, type TestEndpoint } from './endpoint.ts';
 import { createLanesTest } from './lanes.ts';
 
@@ -230,6 +230,24 @@ test('410 disables the subscription, with an event; a change of it enables it ag
   endpoint.answer = (_one, response) => response.writeHead(200).end();
   await dueNow(tenant, id);
   await until(() => expect(new Set(endpoint.received.map((one) => one.id)).size).toBe(4));
+}, 30_000);
+
+test('a lane that somebody changed goes by that before its next event, although nobody told its server', async () => {
+  const tenant = await server.tenant();
+  const endpoint = await startEndpoint();
+  const id = await subscribe(tenant, endpoint.url);
+  const key = `${tenant}/${id}`;
+  worker();
+  await emit(tenant, ['a']);
+  await until(() => expect(endpoint.received).toHaveLength(1));
+  settings.set(key, { ...(settings.get(key) as DeliverySettings), enabled: false });
+  await dueNow(tenant, id);
+  await emit(tenant, ['b']);
+  await sleep(500);
+  expect(endpoint.received).toHaveLength(1);
+  settings.set(key, { ...(settings.get(key) as DeliverySettings), enabled: true });
+  await dueNow(tenant, id);
+  await until(() => expect(endpoint.received).toHaveLength(2));
 }, 30_000);
 
 test('Retry-After of a 429 is obeyed by the whole lane', async () => {

@@ -1,4 +1,5 @@
 /** From a subscription made by HTTP to a signed event at a real endpoint, and what people do about deliveries. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { expect, test, vi } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
@@ -73,6 +74,17 @@ async function relate(tenant: string, to: string) {
       `car/${to}`,
       { requestor: 'client:x', from: { type: 'user', id: 'ann' }, to: { type: 'car', id: to }, note: 'ann@mail.test' },
     ],
+  );
+  await services.events.mover.move();
+}
+
+/** As many events at once, each of a subject of its own. */
+async function relateMany(tenant: string, count: number) {
+  await asAdmin(
+    server.db.adminUrl,
+    `insert into accord.event_inbox (tenant, time, type, key, body)
+       select $1, now(), 'RELATIONSHIP_CREATED', 'bus/' || n, jsonb_build_object('requestor', 'client:x') from generate_series(1, $2::int) n`,
+    [tenant, count],
   );
   await services.events.mover.move();
 }
@@ -191,6 +203,135 @@ test('a replay tries an event replayAttemptsMax times, touches no health, and re
     expect((await call<{ delivery: object }>('GET', `/${id}`)).body.delivery).toMatchObject({ state: 'active' });
     expect(limits.replayEventsMax).toBeGreaterThan(3);
     expect(endpoint.connections).toBeLessThanOrEqual(limits.deliveryConnectionsMax + limits.replayConnectionsMax);
+  } finally {
+    await stop();
+  }
+}, 60_000);
+
+test('once pausing is answered nothing is begun, and what waits says that it is suspended', async () => {
+  const { tenant, endpoint, call, id, deliveries, stop } = await start();
+  const body = { endpoint: endpoint.url, eventTypes: ['RELATIONSHIP_*'], maxPerSecond: 1000 };
+  const stateOf = async () => (await call<{ delivery: { state: string } }>('GET', `/${id}`)).body.delivery.state;
+  try {
+    // An idle lane, which this server owns: the event of the pause itself wakes it.
+    await relate(tenant, 'c0');
+    await until(() => expect(endpoint.received).toHaveLength(1));
+    expect((await call('PUT', `/${id}`, { ...body, enabled: false })).status).toBe(200);
+    await relate(tenant, 'c1');
+    await sleep(700);
+    expect(endpoint.received).toHaveLength(1);
+    expect(await stateOf()).toBe('paused');
+    expect((await call('PUT', `/${id}`, { ...body, enabled: true })).status).toBe(200);
+    await until(() => expect(endpoint.received).toHaveLength(2));
+    expect(await stateOf()).toBe('active');
+    // A step of many events at an endpoint that is slow: what is on its way goes on, at most one for each connection.
+    endpoint.answer = (_one, response) => setTimeout(() => response.writeHead(200).end(), 100);
+    await relateMany(tenant, 60);
+    await until(() => expect(endpoint.received.length).toBeGreaterThan(10));
+    expect((await call('PUT', `/${id}`, { ...body, enabled: false })).status).toBe(200);
+    const atOnce = endpoint.received.length;
+    await sleep(700);
+    expect(endpoint.received.length).toBeLessThanOrEqual(atOnce + limits.deliveryConnectionsMax);
+    expect(endpoint.received.length).toBeLessThan(60);
+    const { deliveries: suspended } = await deliveries('?status=suspended&limit=100');
+    expect(suspended.length).toBeGreaterThan(0);
+    expect(new Set(suspended.map(({ status }) => status))).toEqual(new Set(['suspended']));
+    expect(suspended.every((one) => !('nextAttemptAt' in one))).toBe(true);
+    expect((await deliveries('?status=waiting')).deliveries).toEqual([]);
+    expect((await call('PUT', `/${id}`, { ...body, enabled: true })).status).toBe(200);
+    await until(() => expect(new Set(endpoint.received.map((one) => one.id)).size).toBe(62));
+  } finally {
+    await stop();
+  }
+}, 60_000);
+
+test('what a subscription that 410 disabled did not send is suspended, and sent when it is enabled again', async () => {
+  const { tenant, endpoint, call, id, deliveries, stop } = await start();
+  try {
+    endpoint.answer = (_one, response) => response.writeHead(410).end();
+    await relate(tenant, 'gone');
+    await until(async () =>
+      expect((await call<{ delivery: object }>('GET', `/${id}`)).body.delivery).toMatchObject({ state: 'disabled' }),
+    );
+    expect((await deliveries()).deliveries).toMatchObject([{ status: 'suspended', attempts: [{ status: 410 }] }]);
+    expect((await deliveries('?status=waiting')).deliveries).toEqual([]);
+    endpoint.answer = (_one, response) => response.writeHead(200).end();
+    const body = { endpoint: endpoint.url, eventTypes: ['RELATIONSHIP_*'], maxPerSecond: 999 };
+    expect((await call('PUT', `/${id}`, body)).status).toBe(200);
+    await until(async () => expect((await deliveries('?status=delivered')).deliveries).toHaveLength(1));
+  } finally {
+    await stop();
+  }
+}, 60_000);
+
+type Replay = {
+  replayId: string;
+  state: string;
+  fromSequence: number;
+  toSequence: number;
+  atSequence: number;
+  delivered: number;
+  failed: number;
+  startedAt: string;
+  endedAt?: string;
+};
+
+test('a replay says how far it is, and can be cancelled', async () => {
+  const { tenant, endpoint, call, id, tokens, stop } = await start();
+  try {
+    await relateMany(tenant, limits.replayEventsMax + 30);
+    const sent = limits.replayEventsMax + 30;
+    await until(() => expect(endpoint.received).toHaveLength(sent));
+    endpoint.received.length = 0;
+    endpoint.answer = (_one, response) => setTimeout(() => response.writeHead(200).end(), 30);
+    const began = await call<Replay>('POST', `/${id}/replay`, { fromSequence: 1 });
+    const { replayId, toSequence } = began.body;
+    expect(began).toMatchObject({
+      status: 202,
+      body: { state: 'running', fromSequence: 1, atSequence: 0, delivered: 0, failed: 0, failedOnly: false },
+    });
+    const read = async () => (await call<Replay>('GET', `/${id}/replays/${replayId}`)).body;
+    // The first portion is recorded while the second is sent.
+    await until(async () => expect((await read()).delivered).toBe(limits.replayEventsMax));
+    const midway = await read();
+    expect(midway).toMatchObject({ state: 'running', failed: 0 });
+    expect(midway.atSequence).toBeLessThan(toSequence);
+    expect((await call('POST', `/${id}/replays/${replayId}/cancel`, undefined, tokens.support)).status).toBe(403);
+    const cancelled = await call<Replay>('POST', `/${id}/replays/${replayId}/cancel`);
+    expect(cancelled).toMatchObject({ status: 200, body: { state: 'cancelled', endedAt: expect.any(String) } });
+    await until(async () => expect((await read()).delivered).toBe(endpoint.received.length));
+    await sleep(300);
+    expect(endpoint.received.length).toBeLessThan(sent);
+    expect(await read()).toMatchObject({ state: 'cancelled', delivered: endpoint.received.length, failed: 0 });
+    // Again is no error and changes nothing; another one may begin.
+    expect((await call<Replay>('POST', `/${id}/replays/${replayId}/cancel`)).body).toEqual(await read());
+    const second = await call<Replay>('POST', `/${id}/replay`, { fromSequence: toSequence - 1 });
+    const list = async (query = '') =>
+      (await call<{ replays: Replay[]; cursor?: string }>('GET', `/${id}/replays${query}`)).body;
+    await until(async () =>
+      expect((await list()).replays).toMatchObject([
+        { replayId: second.body.replayId, state: 'finished', atSequence: toSequence, endedAt: expect.any(String) },
+        { replayId, state: 'cancelled' },
+      ]),
+    );
+    const first = await list('?limit=1');
+    expect(first.replays).toHaveLength(1);
+    expect((await list(`?limit=1&cursor=${first.cursor}`)).replays).toMatchObject([{ replayId }]);
+    const none = '01a2097e-bd83-766c-b118-05a68f2cd835';
+    for (const [method, path] of [
+      ['GET', ''],
+      ['POST', '/cancel'],
+    ] as const)
+      expect(await call(method, `/${id}/replays/${none}${path}`)).toMatchObject({
+        status: 404,
+        body: { code: 'replay_not_found' },
+      });
+    const audited = await asAdmin<{ action: string }>(
+      server.db.adminUrl,
+      `select action from accord.audit_entry where tenant = $1 and action = 'cancel_replay'`,
+      [tenant],
+    );
+    expect(audited).toHaveLength(1);
   } finally {
     await stop();
   }

@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, expect, test, vi } from 'vitest';
 import { startLane } from '../../server/subscriptions/lanes/index.ts';
+import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { type Received, startEndpoint } from './endpoint.ts';
 
@@ -83,9 +84,26 @@ function taken(received: readonly Received[]): Map<string, Received[]> {
     if (seen.has(one.id)) continue;
     seen.add(one.id);
     const tenant = one.path.split('/').at(-1) ?? '';
-    by.set(tenant, [...(by.get(tenant) ?? []), one]);
+    const events = by.get(tenant);
+    if (events === undefined) by.set(tenant, [one]);
+    else events.push(one);
   }
   return by;
+}
+
+/** What the database says of a tenant of whose events some did not arrive. */
+async function stateOf(tenant: string, committed: number, events: readonly Received[]): Promise<string> {
+  const got = new Set(events.map(({ sequence }) => sequence));
+  const [row] = await asAdmin<Record<string, unknown>>(
+    server.db.adminUrl,
+    `select (select count(*)::int from accord.event_inbox where tenant = l.tenant) as inbox, c.last::int, l.cursor::int, l.owner, l.failures,
+        l.trips, l.blocked_until, l.disabled_reason,
+        (select array_agg(sequence::int order by sequence) from accord.delivery_open o where o.tenant = l.tenant) as open
+      from accord.event_lane l join accord.event_counter c using (tenant) where l.tenant = '${tenant}'`,
+  );
+  const last = Number(row?.last);
+  const absent = Array.from({ length: last }, (_, n) => n + 1).filter((number) => !got.has(number));
+  return JSON.stringify({ committed, received: got.size, absent: absent.slice(0, 50), ...row });
 }
 
 test(
@@ -120,13 +138,17 @@ test(
     const committed = await writing;
     const total = [...committed.values()].reduce((a, b) => a + b, 0);
     expect(total).toBeGreaterThan(kills * 10);
-    await vi.waitFor(
-      () => {
+    const missing = () => {
+      const by = taken(accepted);
+      return [...committed].filter(([tenant, count]) => by.get(tenant)?.length !== count);
+    };
+    await vi
+      .waitUntil(() => missing().length === 0, { timeout: 120_000, interval: 250 })
+      .catch(async () => {
         const by = taken(accepted);
-        for (const [tenant, count] of committed) expect(by.get(tenant)?.length).toBe(count);
-      },
-      { timeout: 120_000, interval: 250 },
-    );
+        for (const [tenant, count] of missing())
+          throw new Error(`${tenant}: ${await stateOf(tenant, count, by.get(tenant) ?? [])}`);
+      });
     const numberOf = new Map(accepted.map(({ id, sequence }) => [id, sequence]));
     for (const { id, sequence } of accepted) expect(sequence).toBe(numberOf.get(id));
     for (const [tenant, events] of taken(accepted)) {

@@ -83,6 +83,25 @@ test('subscriptions are made, read, listed, changed and deleted', async () => {
     expect((await call(method, `/${id}${path}`)).body.code).toBe('subscription_not_found');
 });
 
+test('filters by types that the tenant does not have are stored, and each answer says so until it has them', async () => {
+  const { tenant, call } = await tenantOf();
+  const filters = { actorTypes: ['user', 'robot'], resourceTypes: ['car'] };
+  const warning = (pointer: string, type: string) => ({ pointer, detail: expect.stringContaining(`no type ${type}.`) });
+  const warnings = [warning('/filters/actorTypes/1', 'robot'), warning('/filters/resourceTypes/0', 'car')];
+  const made = await call('POST', '', { ...all, filters });
+  expect(made).toMatchObject({ status: 201, body: { warnings } });
+  const { id } = made.body;
+  expect((await call('GET', `/${id}`)).body.warnings).toEqual(warnings);
+  expect((await call('PUT', `/${id}`, { ...all, filters, maxPerSecond: 7 })).body).toEqual({ warnings });
+  const headers = { authorization: `Bearer ${await server.member(tenant, 'security-admin')}` };
+  for (const type of ['actor-types/robot', 'resource-types/car'])
+    expect(
+      (await app.inject({ method: 'PUT', url: `/tenants/${tenant}/${type}`, headers, payload: {} })).statusCode,
+    ).toBe(200);
+  expect((await call('GET', `/${id}`)).body.warnings).toBeUndefined();
+  expect((await call('PUT', `/${id}`, { ...all, filters, maxPerSecond: 8 })).body).toEqual({});
+});
+
 test('only a security-admin writes subscriptions: events hold what others see masked', async () => {
   for (const role of ['config-editor', 'config-viewer', 'support'] as const) {
     const { call } = await tenantOf(role);

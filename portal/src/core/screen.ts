@@ -2,7 +2,7 @@
 import type { ComponentType } from 'react';
 import type { IconName } from '../ui/icons.tsx';
 import type { TenantApi } from './api.ts';
-import type { Tenant } from './session.ts';
+import type { Power, Tenant } from './session.ts';
 import type { Texts } from './texts.ts';
 
 export type ScreenId = 'overview' | 'policies' | 'model' | 'consents' | 'people' | 'activity' | 'settings';
@@ -14,11 +14,15 @@ export type PaletteEntry = {
   icon?: IconName;
   /** Below the tenant, with the screen: `/policies/car-drive`. */
   to: string;
+  /** What a role must be allowed; absent: what its page asks for. */
+  may?: Power;
 };
 
 type ScreenRoute = {
   /** Below the screen: `/` is its first page; `/$name/history`. */
   path: string;
+  /** What a role must be allowed to see the page; absent: every role sees it. */
+  may?: Power;
   load: () => Promise<{ default: ComponentType }>;
 };
 

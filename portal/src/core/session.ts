@@ -39,11 +39,14 @@ export const tenantContext = (tenant: Tenant) => ({ tenant, api: tenantApi(tenan
 export const logInPath = () =>
   `${base}/portal/log-in?to=${encodeURIComponent(location.pathname.slice(base.length) + location.search)}`;
 
-const may: Record<'edit' | 'admin' | 'records', readonly Role[]> = {
+export type Power = 'edit' | 'admin' | 'records' | 'audit';
+/** Which roles may do it. */
+export const may: Record<Power, readonly Role[]> = {
   edit: ['security-admin', 'config-editor'],
   admin: ['security-admin'],
   records: ['security-admin', 'config-editor', 'support'],
+  audit: ['security-admin', 'support'],
 };
 
 /** What to offer. The server decides: what is hidden here is refused there, too. */
-export const mayDo = (role: Role, what: keyof typeof may) => may[what].includes(role);
+export const mayDo = (role: Role, what: Power) => may[what].includes(role);

@@ -10,7 +10,7 @@ import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } f
 import { useEffect, useRef } from 'react';
 import { completeRego, noVocabulary, type Vocabulary } from './completion.ts';
 import { look } from './look.ts';
-import { marks, type Reach, setReach, setToldLine } from './marks.ts';
+import { marks, type Reach, setReach, setToldLines } from './marks.ts';
 import { regoLanguage } from './rego-language.ts';
 
 export type LineProblem = { line: number; column?: number; detail: string };
@@ -24,9 +24,15 @@ type Props = {
   problems?: readonly LineProblem[];
   vocabulary?: Vocabulary;
   reach?: Reach;
-  /** Is scrolled to and marked. */
-  line?: number;
+  /** They are marked, and the first is scrolled to. */
+  lines?: readonly number[];
+  /** The cursor goes to this line, and the focus with it: once for each object. */
+  cursor?: { line?: number } | undefined;
+  /** Somebody went to another line. */
+  onLine?: (line: number) => void;
 };
+const noLines: readonly number[] = [];
+const reached = new WeakSet<object>();
 
 const access = new Compartment();
 const locked = (readOnly: boolean) => EditorState.readOnly.of(readOnly);
@@ -67,11 +73,13 @@ const editing: Extension = [
   ]),
 ];
 
-export function CodeEditor({ label, language, value, readOnly = false, problems, reach, line, ...props }: Props) {
+export function CodeEditor({ label, language, value, readOnly = false, problems, reach, ...props }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const editor = useRef<EditorView>(undefined);
-  const now = useRef({ onChange: props.onChange, vocabulary: props.vocabulary ?? noVocabulary });
-  now.current = { onChange: props.onChange, vocabulary: props.vocabulary ?? noVocabulary };
+  const { lines = noLines, cursor } = props;
+  const given = { onChange: props.onChange, onLine: props.onLine, vocabulary: props.vocabulary ?? noVocabulary };
+  const now = useRef(given);
+  now.current = given;
   // biome-ignore lint/correctness/useExhaustiveDependencies: made once for a label; the text comes by the effect below
   useEffect(() => {
     const view = new EditorView({
@@ -82,8 +90,10 @@ export function CodeEditor({ label, language, value, readOnly = false, problems,
           ...[look(label), editing, marks, languageOf(language, () => now.current.vocabulary)],
           access.of(locked(readOnly)),
           EditorView.updateListener.of((update) => {
-            if (update.docChanged && !update.transactions.some((one) => one.isUserEvent('accord.told')))
-              now.current.onChange?.(update.state.doc.toString());
+            if (update.transactions.some((one) => one.isUserEvent('accord.told'))) return;
+            if (update.docChanged) now.current.onChange?.(update.state.doc.toString());
+            const line = lineOf(update.state);
+            if (update.selectionSet && line !== lineOf(update.startState)) now.current.onLine?.(line);
           }),
         ],
       }),
@@ -104,18 +114,40 @@ export function CodeEditor({ label, language, value, readOnly = false, problems,
     if (view) view.dispatch(setDiagnostics(view.state, diagnosticsOf(view.state, problems ?? [])));
   }, [problems]);
   useEffect(() => editor.current?.dispatch({ effects: setReach.of(reach) }), [reach]);
+  const told = lines.join();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: told has the lines
   useEffect(() => {
     const view = editor.current;
     if (view === undefined) return;
-    const isThere = line !== undefined && line >= 1 && line <= view.state.doc.lines;
-    const effects = [
-      setToldLine.of(line),
-      ...(isThere ? [EditorView.scrollIntoView(view.state.doc.line(line).from, { y: 'center' })] : []),
-    ];
-    view.dispatch({ effects });
-  }, [line]);
+    view.dispatch({ effects: setToldLines.of(lines) });
+    const first = lines.find((line) => line >= 1 && line <= view.state.doc.lines);
+    // Whoever is in the text sees what is marked around the cursor.
+    if (first !== undefined && !view.hasFocus) scrollWithin(view, first);
+  }, [told, readOnly ? value : undefined]);
+  useEffect(() => {
+    const [view, line] = [editor.current, cursor?.line];
+    if (view === undefined || cursor === undefined || line === undefined || reached.has(cursor)) return;
+    if (line < 1 || line > view.state.doc.lines) return;
+    reached.add(cursor);
+    const anchor = view.state.doc.line(line).from;
+    view.dispatch({ selection: { anchor }, scrollIntoView: true, userEvent: 'accord.told' });
+    view.focus();
+  }, [cursor]);
   return <div ref={box} className="code-editor" />;
 }
+
+/** Shows a line in the middle of the editor, and leaves the page where it is. */
+function scrollWithin(view: EditorView, line: number): void {
+  const { from } = view.state.doc.line(line);
+  view.requestMeasure({
+    read: () => view.lineBlockAt(Math.min(from, view.state.doc.length)),
+    write: ({ top, height }) => {
+      view.scrollDOM.scrollTop = top - (view.scrollDOM.clientHeight - height) / 2;
+    },
+  });
+}
+
+const lineOf = ({ doc, selection }: EditorState) => doc.lineAt(selection.main.head).number;
 
 function diagnosticsOf({ doc }: EditorState, problems: readonly LineProblem[]): Diagnostic[] {
   return problems.map(({ line, column = 1, detail }) => {

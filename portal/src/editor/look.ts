@@ -59,5 +59,6 @@ export const look = (label: string): Extension => [
   EditorView.cspNonce.of(nonce),
   theme,
   syntaxHighlighting(colours),
-  EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false' }),
+  // It is in the tab order without it, but axe does not know that of what is edited in place.
+  EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false', tabindex: '0' }),
 ];

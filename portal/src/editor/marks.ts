@@ -1,4 +1,4 @@
-/** Marks beside and on lines: what the tests reach, and the line that a link told. */
+/** Marks beside and on lines: what the tests reach, and the lines that something else on the page tells. */
 import { type Extension, RangeSet, StateEffect, StateField } from '@codemirror/state';
 import { Decoration, type DecorationSet, EditorView, GutterMarker, gutter } from '@codemirror/view';
 
@@ -51,19 +51,20 @@ const reachField = StateField.define<RangeSet<GutterMarker>>({
   },
 });
 
-export const setToldLine = StateEffect.define<number | undefined>();
+export const setToldLines = StateEffect.define<readonly number[]>();
 const toldField = StateField.define<DecorationSet>({
   create: () => Decoration.none,
   update(marks, transaction) {
     let next = marks.map(transaction.changes);
     for (const effect of transaction.effects) {
-      if (!effect.is(setToldLine)) continue;
+      if (!effect.is(setToldLines)) continue;
       const { doc } = transaction.state;
-      const line = effect.value;
-      next =
-        line === undefined || line < 1 || line > doc.lines
-          ? Decoration.none
-          : Decoration.set(Decoration.line({ class: 'cm-told-line' }).range(doc.line(line).from));
+      const told = Decoration.line({ class: 'cm-told-line' });
+      const lines = effect.value.filter((line) => line >= 1 && line <= doc.lines);
+      next = Decoration.set(
+        lines.map((line) => told.range(doc.line(line).from)),
+        true,
+      );
     }
     return next;
   },

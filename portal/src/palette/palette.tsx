@@ -2,7 +2,7 @@
 import { type KeyboardEvent, useDeferredValue, useEffect, useId, useMemo, useState } from 'react';
 import { useGo } from '../core/address.ts';
 import type { PaletteEntry } from '../core/screen.ts';
-import { useTenant } from '../core/session.ts';
+import { mayDo, useTenant } from '../core/session.ts';
 import { useLanguage } from '../core/texts.ts';
 import { screens } from '../screens/index.ts';
 import { Dialog } from '../ui/dialog.tsx';
@@ -15,19 +15,22 @@ const key = ({ to, label }: PaletteEntry) => `${to} ${label}`;
 /** What stands in the registry: the screens themselves and their own entries. */
 function useOwnEntries(): PaletteEntry[] {
   const { language } = useLanguage();
+  const { role } = useTenant().tenant;
   const [entries, setEntries] = useState<PaletteEntry[]>([]);
   useEffect(() => {
     let isGone = false;
-    const all = screens.map(async ({ id, icon, texts, palette }) => {
+    const all = screens.map(async ({ id, icon, texts, palette, routes }) => {
+      const closed = routes.filter(({ may }) => may && !mayDo(role, may)).map(({ path }) => `/${id}${path}`);
+      const isFor = ({ to, may }: PaletteEntry) => !closed.includes(to) && (may === undefined || mayDo(role, may));
       const found = await texts.of(language);
       const more = (palette?.(found as never) ?? []).map((one) => ({ icon, hint: found.title, ...one }));
-      return [{ label: found.title, icon, to: `/${id}` }, ...more];
+      return [{ label: found.title, icon, to: `/${id}` }, ...more].filter(isFor);
     });
     void Promise.all(all).then((lists) => isGone || setEntries(lists.flat()));
     return () => {
       isGone = true;
     };
-  }, [language]);
+  }, [language, role]);
   return entries;
 }
 

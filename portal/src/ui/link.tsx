@@ -4,14 +4,16 @@ import type { ReactNode } from 'react';
 import { tenantPath } from '../core/address.ts';
 import { useTenant } from '../core/session.ts';
 
-export function Link({ to, className, children }: { to: string; className?: string; children: ReactNode }) {
+type Props = { to: string; className?: string; onClick?: () => void; children: ReactNode };
+
+export function Link({ to, className, onClick, children }: Props) {
   const { tenant } = useTenant();
   const { pathname, search } = new URL(tenantPath(tenant.code, to), location.origin);
   return (
     <RouterLink
       to={pathname as never}
       search={Object.fromEntries(new URLSearchParams(search)) as never}
-      className={className}
+      {...{ className, onClick }}
     >
       {children}
     </RouterLink>

@@ -69,6 +69,12 @@ export const en = {
   minutes: (count: number) => plural('en', count, { one: '# minute', other: '# minutes' }),
   sessionEnded: 'Your session has ended',
   sessionEndedWhy: 'What you typed is kept in this browser. Log in again to go on where you were.',
+  mayNot: 'Your role does not see this page.',
+  mayNotWhy: (roles: string[]) => `It is for: ${roles.join(', ')}.`,
+  memberRemoved: 'You are not a member of this tenant any more',
+  memberRemovedWhy:
+    'Somebody removed you while this page was open, so nothing more can be read or saved here. What you typed is kept in this browser.',
+  otherTenants: 'Your tenants',
   logIn: 'Log in again',
   stay: 'Stay on this page',
   managedBy: (owner: string) => `Managed by ${owner}`,

@@ -74,6 +74,12 @@ export const nl = {
   minutes: (count) => plural('nl', count, { one: '# minuut', other: '# minuten' }),
   sessionEnded: 'Uw sessie is beëindigd',
   sessionEndedWhy: 'Wat u hebt getypt, is in deze browser bewaard. Log opnieuw in om verder te gaan waar u was.',
+  mayNot: 'Uw rol ziet deze pagina niet.',
+  mayNotWhy: (roles) => `Zij is voor: ${roles.join(', ')}.`,
+  memberRemoved: 'U bent geen lid van deze tenant meer',
+  memberRemovedWhy:
+    'Iemand heeft u verwijderd terwijl deze pagina open was, dus hier kan niets meer gelezen of opgeslagen worden. Wat u typte is in deze browser bewaard.',
+  otherTenants: 'Uw tenants',
   logIn: 'Opnieuw inloggen',
   stay: 'Op deze pagina blijven',
   managedBy: (owner) => `Beheerd door ${owner}`,

@@ -1,3 +1,6 @@
 /** `<Why answer={…} explain={…} />` draws an explained decision. */
+
+export { isTold, type Place } from './places.ts';
+export type { Links } from './rules.tsx';
 export type { Answer, Explanation } from './schema.ts';
 export { Why } from './why.tsx';

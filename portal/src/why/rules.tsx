@@ -5,37 +5,71 @@ import { Icon } from '../ui/icons.tsx';
 import { Link } from '../ui/link.tsx';
 import { State } from '../ui/page.tsx';
 import { conditionsOf } from './model.ts';
+import { isAt, type Place } from './places.ts';
 import type { Explanation, FailedCondition, WhyNotRule } from './schema.ts';
 import { texts } from './texts.ts';
 
 export type Links = {
   /** Where a line of the policy stands, below the tenant. */
   line?: (policy: string, line: number, file?: string) => string;
+  /** A line of the policy or a node of its drawing was chosen. */
+  onPlace?: (place: Place) => void;
+  /** What is marked. */
+  marked?: Place;
 };
 const defaultLine: NonNullable<Links['line']> = (policy, line, file) =>
   file === undefined
     ? `/policies/${encodeURIComponent(policy)}?line=${line}`
     : `/policies?library=${encodeURIComponent(file)}`;
 
-type Place = { policy?: string; line?: number; file?: string; links?: Links };
+type LinkProps = { policy?: string; line?: number; file?: string; links?: Links };
 
-export function LineLink({ policy, line, file, links }: Place) {
+export function LineLink({ policy, line, file, links }: LinkProps) {
   const t = useTexts(texts);
   if (line === undefined) return null;
   const text = file === undefined ? t.line(line) : `${file}: ${t.line(line)}`;
   if (policy === undefined) return <span className="dim">{text}</span>;
-  return <Link to={(links?.line ?? defaultLine)(policy, line, file)}>{text}</Link>;
+  const choose = () => file === undefined && links?.onPlace?.({ line });
+  return (
+    <Link to={(links?.line ?? defaultLine)(policy, line, file)} onClick={choose}>
+      {text}
+    </Link>
+  );
 }
 
-type Props = { explain: Explanation; links?: Links; onNode?: (id: string) => void };
+type NodeProps = { id: string; className?: string; links: Links | undefined; children: ReactNode };
 
-export function Rules({ explain, links, onNode }: Props) {
+function NodeLink({ id, className = '', links, children }: NodeProps) {
+  const onPlace = links?.onPlace;
+  if (onPlace === undefined) return <span className={className}>{children}</span>;
+  const isMarked = isAt({ node: id }, links?.marked);
+  return (
+    <button
+      type="button"
+      className={`plain ${className}${isMarked ? ' marked' : ''}`}
+      aria-current={isMarked ? 'true' : undefined}
+      onClick={() => onPlace({ node: id })}
+    >
+      {children}
+    </button>
+  );
+}
+
+/** The class of an item, which is marked where it stands at what is marked elsewhere on the page. */
+const itemAt = (told: Parameters<typeof isAt>[0], links: Links | undefined, className = '') =>
+  isAt(told, links?.marked)
+    ? { className: `${className} marked`.trim(), 'aria-current': 'true' as const }
+    : { className };
+
+type Props = { explain: Explanation; links?: Links };
+
+export function Rules({ explain, links }: Props) {
   const t = useTexts(texts);
   const { policy, rules, path, whyNot, whyNotUnavailable, failure } = explain;
   return (
     <ol>
       {rules.map(({ line, text }) => (
-        <li key={line} className="why-item lit">
+        <li key={line} {...itemAt({ line, text }, links, 'why-item lit')}>
           <Said sign={<State tone="ok">{t.held}</State>} place={<LineLink {...{ policy, line, links }} />} />
           <code>{text}</code>
         </li>
@@ -47,13 +81,7 @@ export function Rules({ explain, links, onNode }: Props) {
             {path.map((id, index) => (
               <span key={id} className="row">
                 {index > 0 && <Icon name="chevronRight" size={12} />}
-                {onNode ? (
-                  <button type="button" className="plain state accent" onClick={() => onNode(id)}>
-                    {id}
-                  </button>
-                ) : (
-                  <span className="state accent">{id}</span>
-                )}
+                <NodeLink {...{ id, links, className: 'state accent' }}>{id}</NodeLink>
               </span>
             ))}
           </div>
@@ -87,10 +115,18 @@ function Rule({ rule, policy, links }: { rule: WhyNotRule; policy?: string; link
   const tone = held ? 'ok' : notReached ? 'none' : 'bad';
   const word = held ? t.held : notReached ? t.notReached : t.notHeld;
   return (
-    <li className={held ? 'why-item' : 'why-item missed'}>
+    <li {...itemAt(rule, links, held ? 'why-item' : 'why-item missed')}>
       <Said
         sign={<State tone={tone}>{word}</State>}
-        place={node === undefined ? <LineLink {...{ policy, line, file, links }} /> : <code>{node}</code>}
+        place={
+          node === undefined ? (
+            <LineLink {...{ policy, line, file, links }} />
+          ) : (
+            <NodeLink {...{ id: node, links }}>
+              <code>{node}</code>
+            </NodeLink>
+          )
+        }
       />
       <code>{text}</code>
       {conditions.length > 0 && (
@@ -110,7 +146,7 @@ function Condition({ condition, policy, links }: { condition: FailedCondition; p
   const { line, file, text, values, item, because } = condition;
   const read = [...values, ...(item?.values ?? [])];
   return (
-    <li>
+    <li {...itemAt(condition, links)}>
       <div className="row">
         <span className="dim">{t.firstMissed}</span> <LineLink {...{ policy, line, file, links }} />
       </div>

@@ -16,8 +16,6 @@ type Props = {
   answer: Answer;
   explain: Explanation;
   links?: Links;
-  /** A node of a drawn policy was clicked. */
-  onNode?: (id: string) => void;
 };
 
 /** The sentence without its first word, which is the outcome. */
@@ -39,7 +37,7 @@ export function sentenceOf(model: Model, answer: Answer, explain: Explanation, t
   return t.because(subject ?? t.somebody, model.action ?? t.noAction, resource ?? t.something, because);
 }
 
-export function Why({ answer, explain, links, onNode }: Props) {
+export function Why({ answer, explain, links }: Props) {
   const t = useTexts(texts);
   const model = whyOf(answer, explain);
   const word = { allow: t.allowed, deny: t.denied, other: t.answered }[model.outcome];
@@ -74,7 +72,7 @@ export function Why({ answer, explain, links, onNode }: Props) {
           <h3>
             {explain.policy ?? t.policy} {explain.revision !== undefined && `· ${t.revision(explain.revision)}`}
           </h3>
-          <Rules explain={explain} links={links} onNode={onNode} />
+          <Rules explain={explain} links={links} />
         </section>
         <section className={`card why-${model.outcome}`}>
           <h3>{t.answer}</h3>

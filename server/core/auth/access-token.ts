@@ -5,7 +5,7 @@
 import { compactVerify, decodeJwt, decodeProtectedHeader, type JWTPayload, type ProtectedHeaderParameters } from 'jose';
 import type { Clock } from '../clock.ts';
 import { limits } from '../limits.ts';
-import { callerOf, checkClaims, isDenied } from './claims.ts';
+import { callerOf, checkClaims, isDenied, type RevocableClaims } from './claims.ts';
 import { isCompactJws } from './compact.ts';
 import type { JwksCache } from './jwks.ts';
 import { importKeySet, type KeySet, type KeySource } from './key-set.ts';
@@ -14,8 +14,17 @@ import { type Algorithm, algorithms, type Caller, type IssuerConfig, type OwnKey
 
 export type VerifyServices = { jwks: Pick<JwksCache, 'source'>; clock: Clock };
 
-/** A caller, until when the token is good (milliseconds), and the keys and their version that vouched for it. */
-export type Verified = { caller: Caller; expiresAtMs: number; keys: KeySource; keysVersion: number };
+/**
+ * A caller, until when the token is good (milliseconds), and the keys and their version that vouched for it. `revocable`: of
+ * the tenant's own issuer.
+ */
+export type Verified = {
+  caller: Caller;
+  expiresAtMs: number;
+  keys: KeySource;
+  keysVersion: number;
+  revocable?: RevocableClaims;
+};
 
 // Portal tokens, invitations and receipts carry other types: no endpoint takes another's kind of token.
 const types = new Set(['at+jwt', 'application/at+jwt', 'jwt']);
@@ -43,7 +52,10 @@ export async function verifyAccessToken(services: VerifyServices, token: string,
   const claims = checkClaims(JSON.parse(new TextDecoder().decode(verified.payload)), issuer, services.clock.now());
   if (isOwn && isDenied(claims, auth.denied)) throw invalidToken('the token was revoked');
   const caller = callerOf(claims, auth.tenant, issuer);
-  return { caller, expiresAtMs: claims.exp * 1000, keys, keysVersion };
+  const verifiedToken = { caller, expiresAtMs: claims.exp * 1000, keys, keysVersion };
+  if (!isOwn) return verifiedToken;
+  const { sub, client_id, jti, iat } = claims;
+  return { ...verifiedToken, revocable: { sub, client_id, jti, iat } };
 }
 
 function decode(token: string): { header: ProtectedHeaderParameters; payload: JWTPayload } {

@@ -15,6 +15,14 @@ import {
 
 type Claims = Readonly<Record<string, unknown>> & { readonly sub: string; readonly exp: number };
 
+/** By which a token is revoked. */
+export type RevocableClaims = {
+  readonly sub: string;
+  readonly client_id?: unknown;
+  readonly jti?: unknown;
+  readonly iat?: unknown;
+};
+
 /**
  * Checks the registered claims (RFC 7519 section 4.1) against the issuer and the instant.
  * @param now milliseconds
@@ -51,7 +59,7 @@ export const erasedName = (sub: string): string => createHash('sha256').update(s
 export const grantName = (sub: string, clientId: string): string => `${sub} ${clientId}`;
 
 /** Whether a verified token of the tenant's own issuer was revoked: by itself, or with its client, its subject or both. */
-export function isDenied({ sub, client_id, jti, iat }: Claims, denied: DeniedTokens): boolean {
+export function isDenied({ sub, client_id, jti, iat }: RevocableClaims, denied: DeniedTokens): boolean {
   if (typeof jti === 'string' && denied.jtis.has(jti)) return true;
   const never = Number.NEGATIVE_INFINITY;
   let until = denied.subjects.get(sub) ?? never;

@@ -1,6 +1,6 @@
 /** Problems of authentication that are not simply "unauthenticated". */
 import { limits } from '../limits.ts';
-import { defineProblems, type Problem, problem } from '../problems.ts';
+import { defineProblems, Problem, problem } from '../problems.ts';
 
 export const authProblem = defineProblems({
   issuer_unavailable: {
@@ -39,10 +39,23 @@ export function insufficientScope(scope: string): Problem {
   return authProblem('insufficient_scope', { detail: `This request requires the scope ${scope}.`, headers });
 }
 
+/** The algorithms of proofs. */
+const ALGS = 'algs="ES256"';
+
+/** What refuses a token, to whoever presented it by the scheme DPoP: the challenge is of that scheme (RFC 9449 section 7.1). */
+export function underDpop(refused: Problem): Problem {
+  const [, parameters] = /^Bearer (.+)$/.exec(refused.headers['www-authenticate'] ?? '') ?? [];
+  if (parameters === undefined) return refused;
+  const { code, status, title, message, errors, cause } = refused;
+  const headers = { ...refused.headers, 'www-authenticate': `DPoP ${parameters}, ${ALGS}` };
+  const details = { detail: message, headers, cause, ...(errors === undefined ? {} : { errors }) };
+  return new Problem(code, { status, title, when: message }, details);
+}
+
 /** A proof of possession that is refused (RFC 9449 section 7.1). @param why as of invalidToken */
 export function invalidProof(why: string): Problem {
   const headers = {
-    'www-authenticate': `DPoP error="invalid_dpop_proof", error_description="${why}", algs="ES256"`,
+    'www-authenticate': `DPoP error="invalid_dpop_proof", error_description="${why}", ${ALGS}`,
   };
   return problem('unauthenticated', { detail: `The DPoP proof was refused: ${why}.`, headers });
 }

@@ -102,8 +102,8 @@ export type DeniedTokens = {
 };
 
 /**
- * All that verifying a tenant's access tokens needs. The object's identity is its version: anything that changes makes a
- * new one, and verified tokens cached under the old one are worth nothing.
+ * All that verifying a tenant's access tokens needs. Nothing in it changes: what is another than before makes another
+ * object, and verified tokens are cached under the identity of `own`, `ownKeys` and `issuers` (token-cache.ts).
  */
 export type TenantAuth = {
   readonly tenant: string;

@@ -1,11 +1,12 @@
 /**
  * Verified access tokens, so that a token's signature is checked once a minute and not at each request (an ES256
- * verification costs 120 to 170 us, a look-up 0.3). An entry dies with its token, after a minute, with the
- * TenantAuth under which it was verified, and with the issuer's keys.
+ * verification costs 120 to 170 us, a look-up 0.3). An entry dies with its token, after a minute, with the issuers and keys
+ * under which it was verified, and when it is revoked.
  */
 import { LRUCache } from 'lru-cache';
 import { limits } from '../limits.ts';
 import { type Verified, type VerifyServices, verifyAccessToken } from './access-token.ts';
+import { isDenied } from './claims.ts';
 import type { Caller, TenantAuth } from './schema.ts';
 
 type Entry = Verified & { token: string; auth: TenantAuth; untilMs: number; usedMs: number };
@@ -28,12 +29,12 @@ export class AccessTokens {
     this.#services = services;
   }
 
-  /** The caller of a token that was verified lately under this very TenantAuth; undefined says nothing about the token. */
+  /** The caller of a token that was verified lately under this TenantAuth; undefined says nothing about the token. */
   cached(token: string, auth: TenantAuth): Caller | undefined {
     const key = keyOf(token);
     const entry = this.#entries.peek(key);
     if (entry === undefined || entry.token !== token) return undefined;
-    if (entry.auth !== auth || entry.keysVersion !== entry.keys.version) return undefined;
+    if (entry.keysVersion !== entry.keys.version || !isGoodUnder(entry, auth)) return undefined;
     const now = this.#services.clock.now();
     if (now >= entry.untilMs) return undefined;
     if (now - entry.usedMs >= USED_WITHIN_MS) {
@@ -54,6 +55,16 @@ export class AccessTokens {
     this.#entries.set(keyOf(token), { ...verified, token, auth, untilMs, usedMs });
     return verified.caller;
   }
+}
+
+/** Where only the list of revoked tokens is another, a token that is not on it need not be verified again. */
+function isGoodUnder(entry: Entry, auth: TenantAuth): boolean {
+  const before = entry.auth;
+  if (before === auth) return true;
+  if (before.own !== auth.own || before.ownKeys !== auth.ownKeys || before.issuers !== auth.issuers) return false;
+  if (entry.revocable !== undefined && isDenied(entry.revocable, auth.denied)) return false;
+  entry.auth = auth;
+  return true;
 }
 
 /**

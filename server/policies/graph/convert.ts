@@ -8,36 +8,63 @@ import type { GraphNode, PolicyGraph } from './schema.ts';
 
 const stringLiterals = /"(?:[^"\\]|\\.)*"/g;
 
+/** A part of the module, and the node that it was made from. */
+type Section = { text: string; node?: string };
+/** Lines of the Rego that were made from a node; a node has more than one of these where its rules stand apart. */
+export type NodeLines = { node: string; start: number; end: number };
+
 /**
  * The Rego module (v1 syntax, formatted as `opa fmt` does) of a graph without errors (checkGraph): package
  * accord.graph with `outcome`, and `reason` and `obligations` where the reached outcome has them.
  */
-export function graphToRego(graph: PolicyGraph): string {
+export const graphToRego = (graph: PolicyGraph): string => textOf(sectionsOf(graph));
+
+const textOf = (sections: readonly Section[]) => `${sections.map(({ text }) => text).join('\n\n')}\n`;
+
+/** Which lines of the Rego come from which node, in the order of the lines; undefined when it is not what the graph becomes today. */
+export function linesOfNodes(graph: PolicyGraph, rego: string): NodeLines[] | undefined {
+  const sections = sectionsOf(graph);
+  if (textOf(sections) !== rego) return undefined;
+  let next = 1;
+  return sections.flatMap(({ text, node }) => {
+    const start = next;
+    const end = start + text.split('\n').length - 1;
+    next = end + 2;
+    return node === undefined ? [] : [{ node, start, end }];
+  });
+}
+
+function sectionsOf(graph: PolicyGraph): Section[] {
   const nodes = inOrder(graph);
   const outcomes = nodes.filter(({ type }) => type === 'outcome');
-  const answers = (rule: string, value: (node: GraphNode) => unknown) =>
+  const answers = (rule: string, value: (node: GraphNode) => unknown): Section[] =>
     outcomes
       .filter((node) => value(node) !== undefined)
-      .map((node) => `${rule} := ${literal(value(node))} if reached == ${literal(node.id)}`);
+      .map((node) => ({
+        node: node.id,
+        text: `${rule} := ${literal(value(node))} if reached == ${literal(node.id)}`,
+      }));
   const names = ruleNames(nodes);
   const wayOf = ways(graph, names);
-  const steps = nodes.filter(({ type }) => type === 'condition').flatMap((node) => renderNode(node, names, wayOf));
-  const code = steps.join('\n').replace(stringLiterals, '""');
+  const steps = nodes
+    .filter(({ type }) => type === 'condition')
+    .flatMap((node) => renderNode(node, names, wayOf).map((text) => ({ node: node.id, text })));
+  const code = steps.map(({ text }) => text.replace(stringLiterals, '""')).join('\n');
   const helpers = Object.entries(helperFunctions)
     .filter(([called]) => code.includes(`${called}(`))
-    .map(([, source]) => source);
+    .map(([, text]) => ({ text }));
   const start = graph.nodes.find(({ type }) => type === 'start')!;
-  const sections = [
-    '# Made from the drawn policy: change the drawing, not this text.\npackage accord.graph',
-    'default outcome := "deny"',
+  const reached = `# The outcome where the decision ends, null where a way leads nowhere.\nreached := ${wayOf(start.id)}`;
+  return [
+    { text: '# Made from the drawn policy: change the drawing, not this text.\npackage accord.graph' },
+    { text: 'default outcome := "deny"' },
     ...answers('outcome', ({ outcome }) => outcome),
     ...answers('reason', ({ reason }) => reason),
     ...answers('obligations', ({ obligations }) => obligations),
-    `# The outcome where the decision ends, null where a way leads nowhere.\nreached := ${wayOf(start.id)}`,
+    { node: start.id, text: reached },
     ...steps,
     ...helpers,
   ];
-  return `${sections.join('\n\n')}\n`;
 }
 
 /** The nodes without the start, each after all that lead to it. */

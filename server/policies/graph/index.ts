@@ -3,6 +3,6 @@
  * knows neither who sent the graph nor where it is kept.
  */
 export { checkGraph } from './check.ts';
-export { graphToRego } from './convert.ts';
+export { graphToRego, linesOfNodes } from './convert.ts';
 export { interpretGraph } from './interpret.ts';
 export { GraphSchema, type PolicyGraph } from './schema.ts';

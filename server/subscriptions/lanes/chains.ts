@@ -22,7 +22,7 @@ export function chainsOf(events: readonly EventRow[], batch: boolean): EventRow[
 
 /**
  * Sends chains, as many at once as there are connections.
- * @param goesOn asked before each request, and told of each attempt by `after`
+ * @param goesOn asked before each request, and told of each attempt by `after`; `send` answers undefined where it sent nothing
  */
 export async function sendChains(
   chains: readonly EventRow[][][],
@@ -31,7 +31,11 @@ export async function sendChains(
     send,
     goesOn,
     after,
-  }: { send(events: readonly EventRow[]): Promise<Attempt>; goesOn(): boolean; after(attempt: Attempt): void },
+  }: {
+    send(events: readonly EventRow[]): Promise<Attempt | undefined>;
+    goesOn(): boolean;
+    after(attempt: Attempt): void;
+  },
 ): Promise<Result[]> {
   const results: Result[] = [];
   const waiting = chains[Symbol.iterator]();
@@ -45,9 +49,9 @@ export async function sendChains(
           continue;
         }
         const attempt = await send(events);
-        after(attempt);
-        failed = !attempt.ok;
-        results.push(...events.map((event) => ({ event, attempt })));
+        if (attempt !== undefined) after(attempt);
+        failed = !attempt?.ok;
+        results.push(...events.map((event) => ({ event, ...(attempt === undefined ? {} : { attempt }) })));
       }
     }
   };

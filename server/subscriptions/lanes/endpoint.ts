@@ -31,6 +31,7 @@ export class Endpoint {
   readonly #settings: DeliverySettings;
   readonly #pools = new Map<number, OutboundPool>();
   readonly #token: EndpointToken;
+  readonly #sending = new Set<Promise<unknown>>();
   #throttle: Throttle;
   #greeted: Promise<void> | undefined;
   #sign: ReturnType<typeof signerOf> | undefined;
@@ -48,8 +49,15 @@ export class Endpoint {
    * Sends events in one request.
    * @param connections of the pool that is used
    * @param aborted when what is sent counts for nothing
+   * @param isOver asked when it is their turn: whether they are not to be sent any more
+   * @returns undefined where they were not sent
    */
-  async send(events: readonly EventRow[], connections: number, aborted: AbortSignal): Promise<Attempt> {
+  async send(
+    events: readonly EventRow[],
+    connections: number,
+    aborted: AbortSignal,
+    isOver: () => boolean = () => false,
+  ): Promise<Attempt | undefined> {
     const { clock } = this.#services;
     let began = clock.monotonic();
     try {
@@ -60,6 +68,7 @@ export class Endpoint {
       const authorization = await this.#token.headerOf(this.#settings.auth);
       const seconds = Math.floor(clock.now() / 1000);
       this.#sign ??= signerOf(this.#settings.signingSecrets);
+      if (isOver()) return undefined;
       const signed = this.#sign({ id: idOf(events), seconds, body: text });
       began = clock.monotonic();
       const request = {
@@ -67,7 +76,9 @@ export class Endpoint {
         headers: { 'content-type': contentType, 'user-agent': 'accord', ...headers, ...signed, ...authorization },
         body: text,
       };
-      const answer = await this.#pool(connections).send(request, aborted);
+      const sending = this.#pool(connections).send(request, aborted);
+      this.#sending.add(sending);
+      const answer = await sending.finally(() => this.#sending.delete(sending));
       if (answer.status === 401) this.#token.drop();
       return attemptOf(answer, clock, Math.round(clock.monotonic() - began));
     } catch (error) {
@@ -76,7 +87,9 @@ export class Endpoint {
     }
   }
 
+  /** Closes the connections when what is on its way was answered. */
   async close(): Promise<void> {
+    await Promise.allSettled(this.#sending);
     await Promise.all([...this.#pools.values()].map((pool) => pool.close()));
   }
 

@@ -5,7 +5,8 @@ import { limits } from '../../core/limits.ts';
 import type { Observe } from '../../core/observe.ts';
 import type { Task } from '../../room/tasks.ts';
 import { dropAttempts } from '../delivery-store.ts';
-import { clearHealth, deleteLane, eventLanes, insertLane, type Lane, readStatus } from '../lane-store.ts';
+import { clearHealth, deleteLane, eventLanes, insertLane, type Lane, readStatus, readVersions } from '../lane-store.ts';
+import { removeEndedReplays } from '../replay-store.ts';
 import { DeliveryLane, type LaneServices } from './lane.ts';
 import { replay } from './replay.ts';
 import type { Configured, DeliverySettings } from './settings.ts';
@@ -22,6 +23,8 @@ type DeliveryServices = LaneServices & {
 export type Deliveries = {
   lanes: Lanes;
   tasks: readonly Task[];
+  /** To be told when the configuration of a tenant was changed. */
+  configChanged(tenant: string): Promise<void>;
   /** Closes the connections to the database. */
   close(): Promise<void>;
 };
@@ -71,6 +74,9 @@ export function createDeliveries<Settings extends DeliverySettings>(
         .catch((error) => observe({ kind: 'background_failed', task: `replaying events of ${keyOf(lane)}`, error }))
         .finally(() => {
           one.replaying = undefined;
+          // It goes on by what the lane works by now, unless that is paused or blocked.
+          const goesOn = live.isOutdated || (live.active !== undefined && live.blockedMs === 0);
+          if (one.replayed === undefined && goesOn && !lane.ending.aborted) lanes.hint([lane.tenant]);
         });
       return nextMs;
     },
@@ -81,7 +87,15 @@ export function createDeliveries<Settings extends DeliverySettings>(
       await one?.live.close();
     },
   });
-  return { lanes, tasks: tasksOf(lanes, readers, laneServices), close: async () => database?.close() };
+  /** Somebody changed the configuration of a tenant: what is being sent stops where a lane works by something else now. */
+  async function configChanged(tenant: string): Promise<void> {
+    const those = [...running.values()].filter(({ live }) => live.lane.tenant === tenant);
+    if (those.length === 0) return;
+    const versions = await laneServices.database.read(tenant, (tx) => readVersions(tx, tenant));
+    for (const { live } of those) live.changedTo(versions.get(live.lane.id));
+    if (those.some(({ live }) => live.isOutdated)) lanes.hint([tenant]);
+  }
+  return { lanes, tasks: tasksOf(lanes, readers, laneServices), configChanged, close: async () => database?.close() };
 }
 
 function tasksOf(lanes: Lanes, readers: DeliveryServices['readers'], services: LaneServices): Task[] {
@@ -102,6 +116,7 @@ function tasksOf(lanes: Lanes, readers: DeliveryServices['readers'], services: L
       firstMs: 60_000,
       async run() {
         await services.database.system((tx) => dropAttempts(tx, limits.deliveryDaysKept));
+        await services.database.system((tx) => removeEndedReplays(tx, limits.deliveryDaysKept));
         return undefined;
       },
     },
@@ -124,7 +139,7 @@ export function resetHealth(tx: Transaction, tenant: string, subscription: strin
 }
 
 export type LaneStatus = {
-  state: 'active' | 'failing' | 'disabled';
+  state: 'active' | 'failing' | 'paused' | 'disabled';
   /** Events that were not delivered yet: at most so many, because some may be of other types. */
   waiting: number;
   /** The number of the newest event that was looked at. */
@@ -135,17 +150,17 @@ export type LaneStatus = {
   disabledReason?: string;
 };
 
-/** @returns undefined when there is no such subscription */
+/** @param isPaused as the subscription says it @returns undefined when there is no such subscription */
 export async function laneStatus(
   tx: Transaction,
   tenant: string,
-  subscription: string,
+  { id: subscription, isPaused }: { id: string; isPaused: boolean },
 ): Promise<LaneStatus | undefined> {
   const row = await readStatus(tx, { tenant, id: subscription });
   if (row === undefined) return undefined;
   const { cursor, waiting, failing_since, blocked_until, disabled_at, disabled_reason } = row;
   return {
-    state: disabled_at !== null ? 'disabled' : failing_since !== null ? 'failing' : 'active',
+    state: disabled_at !== null ? 'disabled' : isPaused ? 'paused' : failing_since !== null ? 'failing' : 'active',
     ...{ waiting, cursor },
     ...(failing_since === null ? {} : { failingSince: failing_since }),
     ...(blocked_until === null ? {} : { blockedUntil: blocked_until }),

@@ -1,14 +1,14 @@
 /** One subscription's lane while this server owns it: what failed is sent again, what is new is sent, and the cursor moves. */
 
 import type { Clock } from '../../core/clock.ts';
-import type { Database } from '../../core/db/database.ts';
+import type { Database, Transaction } from '../../core/db/database.ts';
 import { withPartitions } from '../../core/db/partitions.ts';
 import { utc } from '../../core/instants.ts';
 import type { OwnedLane } from '../../core/lanes/lanes.ts';
 import { limits } from '../../core/limits.ts';
 import { type EventRow, insertEvents, readEventKeys, readEvents, readEventsOf } from '../../events/index.ts';
 import type { EventHints } from '../../room/events.ts';
-import { disableLane, type LaneStateRow, readLane, readOpen, recordStep } from '../lane-store.ts';
+import { disableLane, type LaneStateRow, readLane, readOpen, readVersion, recordStep } from '../lane-store.ts';
 import { chainsOf, type Result, sendChains } from './chains.ts';
 import { type Attempt, Endpoint, type EndpointServices } from './endpoint.ts';
 import type { Configured, DeliverySettings } from './settings.ts';
@@ -34,19 +34,19 @@ type Loaded = { at: number; row: LaneStateRow; settings: DeliverySettings; endpo
 export class DeliveryLane {
   readonly #services: LaneServices;
   readonly #configured: Configured;
-  readonly #lane: OwnedLane;
+  readonly lane: OwnedLane;
   #loaded: Loaded | undefined;
   /** In the order of numbers. */
   #opens: Open[] = [];
   /** When the cursor moved without being recorded, monotonic ms. */
   #movedAt: number | undefined;
-  /** A version that was seen when a step was recorded. */
+  /** The newest version that was seen. */
   #changedTo = 0;
 
   constructor(services: LaneServices, configured: Configured, lane: OwnedLane) {
     this.#services = services;
     this.#configured = configured;
-    this.#lane = lane;
+    this.lane = lane;
   }
 
   /** What it works by; undefined while nothing is to be sent. */
@@ -54,6 +54,17 @@ export class DeliveryLane {
     const loaded = this.#loaded;
     if (loaded === undefined || !loaded.settings.enabled || loaded.row.disabled_at !== null) return undefined;
     return { ...loaded, version: loaded.row.version };
+  }
+
+  /** Whether somebody changed what it works by since that was read: nothing more is sent by it. */
+  get isOutdated(): boolean {
+    return this.#loaded !== undefined && this.#loaded.row.version < Math.max(this.lane.version, this.#changedTo);
+  }
+
+  /** Told of a version that was seen; undefined: the lane is gone. */
+  changedTo(version: number | undefined): void {
+    if (version === undefined) this.lane.lose();
+    else this.#changedTo = Math.max(this.#changedTo, version);
   }
 
   /** ms for which nothing is sent. */
@@ -69,13 +80,13 @@ export class DeliveryLane {
       return await this.#work();
     } catch (error) {
       // A step may have been sent and not recorded: the cursor and what is open are those of the database.
-      await this.#unload();
+      this.#unload();
       throw error;
     }
   }
 
   async #work(): Promise<number | undefined> {
-    while (!this.#lane.ending.aborted) {
+    while (!this.lane.ending.aborted) {
       await this.#load();
       if (this.active === undefined) return undefined;
       if (this.blockedMs > 0) return this.blockedMs;
@@ -95,17 +106,16 @@ export class DeliveryLane {
 
   /** Reads what it works by, unless that is the same as before. */
   async #load(): Promise<void> {
-    const version = Math.max(this.#lane.version, this.#changedTo);
-    if (this.#loaded !== undefined && this.#loaded.row.version >= version) {
+    if (this.#loaded !== undefined && !this.isOutdated) {
       // Secrets expire.
       if (this.#services.clock.monotonic() < this.#loaded.at + RELOADED_MS) return;
     }
     const { database } = this.#services;
-    const { tenant, id } = this.#lane;
+    const { tenant, id } = this.lane;
     const [row, settings, open] = await database.read(tenant, (tx) =>
-      Promise.all([readLane(tx, this.#lane), this.#configured.settingsOf(tx, tenant, id), readOpen(tx, this.#lane)]),
+      Promise.all([readLane(tx, this.lane), this.#configured.settingsOf(tx, tenant, id), readOpen(tx, this.lane)]),
     );
-    await this.#unload();
+    this.#unload();
     if (row === undefined || settings === undefined) return;
     const numbers = open.map(({ sequence }) => sequence);
     const keys = numbers.length === 0 ? [] : await database.read(tenant, (tx) => readEventKeys(tx, tenant, numbers));
@@ -117,8 +127,9 @@ export class DeliveryLane {
     this.#loaded = { row, settings, endpoint, at: this.#services.clock.monotonic() };
   }
 
-  async #unload(): Promise<void> {
-    await this.close();
+  /** A replay may wait for an answer: nobody waits for that here. */
+  #unload(): void {
+    void this.close();
     this.#loaded = undefined;
   }
 
@@ -134,9 +145,10 @@ export class DeliveryLane {
     const isProbe = row.trips > 0;
     const due = isProbe ? this.#opens.slice(0, 1) : dueOf(this.#opens, now);
     if (due.length === 0) return false;
-    const { tenant } = this.#lane;
+    const { tenant } = this.lane;
     const numbers = due.map(({ sequence }) => sequence);
-    const events = await this.#services.database.read(tenant, (tx) => readEventsOf(tx, tenant, numbers));
+    const events = await this.#read((tx) => readEventsOf(tx, tenant, numbers));
+    if (this.isOutdated) return true;
     const last = events.at(-1)?.sequence ?? Number.POSITIVE_INFINITY;
     const kept = new Set(events.map(({ sequence }) => sequence));
     const isGone = (number: number) => number <= last && !kept.has(number);
@@ -153,8 +165,8 @@ export class DeliveryLane {
     const { row, settings } = this.#loaded as Loaded;
     // Requests of a batch are one after another.
     if (settings.batch && this.#opens.length > 0) return false;
-    const { database, clock } = this.#services;
-    const { tenant } = this.#lane;
+    const { clock } = this.#services;
+    const { tenant } = this.lane;
     const limit =
       row.trips > 0
         ? 1
@@ -164,7 +176,8 @@ export class DeliveryLane {
           );
     const types = settings.types === 'all' ? undefined : [...settings.types];
     const range = { after: row.cursor, at: row.cursor_at ?? undefined, types, limit };
-    const scanned = await database.read(tenant, (tx) => readEvents(tx, tenant, range));
+    const scanned = await this.#read((tx) => readEvents(tx, tenant, range));
+    if (this.isOutdated) return true;
     const end = scanned.at(-1);
     if (end === undefined) return false;
     const { wanted } = this.#split(scanned.flatMap(({ event }) => event ?? []));
@@ -172,13 +185,22 @@ export class DeliveryLane {
     const blocked = new Set(this.#opens.map(({ key }) => key));
     const isBlocked = ({ key }: EventRow) => blocked.has(this.#keyOf(settings, key));
     const sent = await this.#send(wanted.filter((event) => !isBlocked(event)));
-    if (this.#lane.lost.aborted) return true;
+    if (this.lane.lost.aborted) return true;
     row.cursor = end.sequence;
     row.cursor_at = end.at;
     const results = [...sent, ...wanted.filter(isBlocked).map((event) => ({ event }))];
     if (results.length > 0) await this.#record(results, now);
     else this.#movedAt ??= clock.monotonic();
     return true;
+  }
+
+  /** Reads events, and behind them whether the lane was changed: what is begun after a change was committed goes by it. */
+  async #read<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const { database } = this.#services;
+    const { tenant } = this.lane;
+    const [found, version] = await database.read(tenant, (tx) => Promise.all([work(tx), readVersion(tx, this.lane)]));
+    this.changedTo(version);
+    return found;
   }
 
   #split(events: readonly EventRow[]): { wanted: EventRow[]; other: EventRow[] } {
@@ -196,9 +218,10 @@ export class DeliveryLane {
     return sendChains(chainsOf(events, settings.batch), limits.deliveryConnectionsMax, {
       send: (some) => {
         underWay++;
-        return endpoint.send(some, limits.deliveryConnectionsMax, this.#lane.lost);
+        return endpoint.send(some, limits.deliveryConnectionsMax, this.lane.lost, () => this.isOutdated);
       },
-      goesOn: () => !stopped && !this.#lane.ending.aborted && (failures === 0 || failures + underWay < most),
+      goesOn: () =>
+        !stopped && !this.lane.ending.aborted && !this.isOutdated && (failures === 0 || failures + underWay < most),
       after: ({ ok, status, retryAfterMs }) => {
         underWay--;
         failures = ok ? 0 : failures + 1;
@@ -209,9 +232,9 @@ export class DeliveryLane {
 
   async #record(results: readonly Result[], now: number, unwanted: readonly number[] = []): Promise<void> {
     // What was cut off may have arrived or not: the next owner sends it again.
-    if (this.#lane.lost.aborted) return;
+    if (this.lane.lost.aborted) return;
     const { row, settings } = this.#loaded as Loaded;
-    const { tenant } = this.#lane;
+    const { tenant } = this.lane;
     const keyed = results.map(({ event, ...rest }) => ({
       event: { ...event, key: this.#keyOf(settings, event.key) },
       ...rest,
@@ -234,10 +257,10 @@ export class DeliveryLane {
     const { server, database } = this.#services;
     // Of a step that leaves nothing open only the cursor can be lost in a crash of Postgres, and its events are sent again.
     const durable = step.open.length > 0;
-    const recording = () => database.write(tenant, (tx) => recordStep(tx, server, this.#lane, step), { durable });
+    const recording = () => database.write(tenant, (tx) => recordStep(tx, server, this.lane, step), { durable });
     const version = await withPartitions(database, recording);
-    if (version === undefined) return this.#lane.lose();
-    this.#changedTo = version;
+    if (version === undefined) return this.lane.lose();
+    this.changedTo(version);
     const since = row.failing_since ?? undefined;
     this.#opens = settled.opens.filter(({ sequence }) => !gone.has(sequence));
     this.#movedAt = undefined;
@@ -252,11 +275,11 @@ export class DeliveryLane {
   async #tell(attempts: readonly Attempt[], isRecovered: boolean, since: string | undefined): Promise<void> {
     const { row, settings } = this.#loaded as Loaded;
     const { clock, database, server, eventHints } = this.#services;
-    const { tenant, id } = this.#lane;
+    const { tenant, id } = this.lane;
     const reason = disabledFor(row, attempts, clock.now());
     if (reason === undefined && !isRecovered) return;
     const isTold = await database.tenant(tenant, async (tx) => {
-      if (reason !== undefined && !(await disableLane(tx, server, this.#lane, reason))) return false;
+      if (reason !== undefined && !(await disableLane(tx, server, this.lane, reason))) return false;
       const about = { endpoint: settings.endpoint, since: since ?? row.failing_since ?? undefined };
       const { disabled, recovered } = this.#configured;
       await insertEvents(tx, [

@@ -9,7 +9,8 @@ import type { OwnedLane } from '../../core/lanes/lanes.ts';
 import { limits } from '../../core/limits.ts';
 import { type EventRow, readEvents } from '../../events/index.ts';
 import { undelivered } from '../delivery-store.ts';
-import { type AttemptRow, type ReplayRow, readReplay, recordReplay } from '../lane-store.ts';
+import { type AttemptRow, readVersion } from '../lane-store.ts';
+import { type ReplayRow, readRunning, recordReplay } from '../replay-store.ts';
 import { chainsOf, sendChains } from './chains.ts';
 import type { Attempt } from './endpoint.ts';
 import type { DeliveryLane, LaneServices } from './lane.ts';
@@ -17,6 +18,8 @@ import { attemptRow } from './step.ts';
 
 /** Before an event is tried again. */
 const PAUSE_MS = 1000;
+/** Between looks whether the replay was cancelled, or the lane changed, while events are being sent. */
+const LOOK_MS = 500;
 
 type Active = NonNullable<DeliveryLane['active']>;
 
@@ -28,13 +31,15 @@ export async function replay(services: LaneServices, lane: OwnedLane, live: Deli
   const { database, server } = services;
   for (;;) {
     const active = live.active;
-    if (active === undefined || lane.ending.aborted || live.blockedMs > 0) return undefined;
-    const row = await database.read(lane.tenant, (tx) => readReplay(tx, lane));
+    if (active === undefined || lane.ending.aborted || live.isOutdated || live.blockedMs > 0) return undefined;
+    const row = await look(services, lane, live);
+    if (live.isOutdated) return undefined;
     if (row === undefined) return active.version;
-    const { next, attempts } = await step(services, lane, active, row);
+    const isOver = () => lane.ending.aborted || live.isOutdated || live.active?.version !== active.version;
+    const looking = setInterval(() => void look(services, lane, live).catch(() => {}), LOOK_MS);
+    const { next, attempts } = await step(services, lane, active, row, isOver).finally(() => clearInterval(looking));
     // What was cut off is sent again by the next owner.
     if (lane.lost.aborted) return undefined;
-    if (next === undefined) continue;
     const recording = () =>
       database.write(lane.tenant, (tx) => recordReplay(tx, server, lane, next, attempts), { durable: false });
     if (!(await withPartitions(database, recording))) {
@@ -44,13 +49,22 @@ export async function replay(services: LaneServices, lane: OwnedLane, live: Deli
   }
 }
 
-/** @returns `next` undefined: the lane works by something else now, and nothing was sent to the end */
+/** @returns the replay that is under way; whoever cancels one, or pauses the subscription, changes the lane's version */
+async function look({ database }: LaneServices, lane: OwnedLane, live: DeliveryLane): Promise<ReplayRow | undefined> {
+  const reading = database.read(lane.tenant, (tx) => Promise.all([readRunning(tx, lane), readVersion(tx, lane)]));
+  const [row, version] = await reading;
+  live.changedTo(version);
+  return row;
+}
+
+/** @param isOver whether nothing more is to be sent by what the lane worked by when the step began */
 async function step(
   { database, clock }: LaneServices,
   lane: OwnedLane,
   { settings, endpoint }: Active,
   row: ReplayRow,
-): Promise<{ next?: ReplayRow; attempts: AttemptRow[] }> {
+  isOver: () => boolean,
+): Promise<{ next: ReplayRow; attempts: AttemptRow[] }> {
   const types = row.event_types ?? (settings.types === 'all' ? undefined : [...settings.types]);
   const range = { after: row.cursor, at: row.cursor_at ?? undefined, types, limit: limits.replayEventsMax };
   const scanned = await database.read(lane.tenant, (tx) => readEvents(tx, lane.tenant, range));
@@ -63,17 +77,20 @@ async function step(
   const attempts: AttemptRow[] = [];
   const results = await sendChains(chainsOf(events, settings.batch), limits.replayConnectionsMax, {
     async send(some) {
-      let attempt: Attempt;
+      let attempt: Attempt | undefined;
       let number = 0;
       do {
         if (number > 0) await sleep(PAUSE_MS * number, undefined, { signal: lane.ending }).catch(() => {});
-        attempt = await endpoint.send(some, limits.replayConnectionsMax, lane.lost);
+        const tried = await endpoint.send(some, limits.replayConnectionsMax, lane.lost, isOver);
+        // What failed when the connections were closed is sent again.
+        if (tried === undefined || (!tried.ok && isOver())) return undefined;
+        attempt = tried;
         number++;
-        attempts.push(...some.map(({ sequence }) => attemptRow(sequence, number, 'r', attempt)));
-      } while (!attempt.ok && number < limits.replayAttemptsMax && !lane.ending.aborted);
+        attempts.push(...some.map(({ sequence }) => attemptRow(sequence, number, 'r', tried)));
+      } while (!attempt.ok && number < limits.replayAttemptsMax);
       return attempt;
     },
-    goesOn: () => !lane.ending.aborted,
+    goesOn: () => !isOver(),
     after: () => {},
   });
   const end = inside.at(-1);
@@ -84,8 +101,8 @@ async function step(
   };
   next.delivered += row.delivered;
   next.failed += row.failed;
-  // What was not sent because the lane ends is sent by the next owner: the cursor stays before it.
-  const unsent = results.find(({ attempt }) => attempt === undefined && lane.ending.aborted);
+  // What was not sent because the lane ends or was changed is sent later: the cursor stays before it.
+  const unsent = isOver() ? results.find(({ attempt }) => attempt === undefined) : undefined;
   if (unsent !== undefined) return { next: { ...next, ...beforeOf(unsent.event, row, results) }, attempts };
   const isAtEnd = inside.length < scanned.length || scanned.length === 0 || (end?.sequence ?? 0) >= row.last;
   return { next: isAtEnd ? { ...next, finished_at: utc(clock.now()) } : next, attempts };

@@ -16,6 +16,7 @@ const tokens = 'oidc/tokens.test.ts';
 const backEnd = 'oidc/client-credentials.test.ts';
 const accounts = 'accounts/attacks.test.ts';
 const passkeys = 'accounts/passkeys.test.ts';
+const outgoing = 'oidc/outgoing.test.ts';
 
 /** KC Keycloak, Z Zitadel, H Hydra, op oidc-provider. A source that is only in a table or a comment of a test has the test's name here. */
 type Attack = [number: number, what: string, source: string, ...tests: [file: string, name: string][]];
@@ -97,8 +98,14 @@ const attacks: Attack[] = [
   ],
   [32, 'enumeration by reset', 'KC GHSA-rhgq-f8x5-j2jc', [accounts, 'KC GHSA-rhgq-f8x5-j2jc']],
   [33, 'a log-in under way outlives a reset', 'KC#50632', [accounts, 'KC#50632'], [tokens, 'KC#50632']],
-  [34, 'requests of ours by back-channel logout', 'KC CVE-2026-4874', [tokens, 'KC CVE-2026-4874']],
-  [34, 'the same', 'Logto#9234', [tokens, 'Logto#9234']],
+  [
+    34,
+    'requests of ours by back-channel logout',
+    'KC CVE-2026-4874',
+    [tokens, 'KC CVE-2026-4874'],
+    [outgoing, 'back-channel logout'],
+  ],
+  [34, 'the same', 'Logto#9234', [tokens, 'Logto#9234'], [outgoing, 'back-channel logout']],
   [35, 'a session uid twice by parallel authorizations', 'op#1145', [code, 'op#1145']],
   [36, 'form_post under a policy for content', 'op#850', [tokens, 'op#850']],
   [37, 'form-action blocks the client', 'kanidm#3354', [code, 'kanidm#3354']],
@@ -118,7 +125,24 @@ const kinds: [what: string, ...tests: [file: string, name: string][]][] = [
   ['a code again, also in parallel', [code, 'django-oidc-provider#410'], [combined, 'a code that is replayed while']],
   ['PKCE downgrade', [code, 'KC#26808'], [code, 'ferriskey#1102'], [combined, 'PKCE downgrade']],
   ['mix-up', [code, 'mix-up'], [combined, "another client's, and another tenant's, are none"]],
-  ['wrong client authentication', [backEnd, 'a wrong secret'], [combined, 'Basic credentials with']],
+  [
+    'wrong client authentication, or none',
+    [backEnd, 'a wrong secret'],
+    [backEnd, 'without client authentication'],
+    [combined, 'Basic credentials with'],
+  ],
+  [
+    'requests of ours to addresses inside',
+    [outgoing, 'is not asked at %s'],
+    [outgoing, 'where it redirects to: loopback'],
+    [outgoing, 'not when it is rebound to loopback'],
+    ...['discovery', 'token endpoint', 'keys (jwks_uri)', 'userinfo'].map((one): [string, string] => [
+      outgoing,
+      `upstream log-in: ${one}`,
+    ]),
+    [outgoing, 'keys of a trusted issuer (jwksUri)'],
+    [outgoing, 'keys of a client (jwksUri)'],
+  ],
   ['duplicated client authentication', [backEnd, 'refuses two mechanisms at once']],
   ['assertions again', [backEnd, 'H CVE-2020-5300'], [combined, 'used at one endpoint are used at all']],
   ['proofs again, at another server', [combined, 'a proof of an endpoint of ours is used once by both together']],

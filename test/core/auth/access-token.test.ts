@@ -17,6 +17,7 @@ import { AccessTokens } from '../../../server/core/auth/token-cache.ts';
 import { limits } from '../../../server/core/limits.ts';
 import { createOutbound } from '../../../server/core/outbound/outbound.ts';
 import { authOf } from '../../../server/issuers/index.ts';
+import { noneDenied } from '../../../server/keys/index.ts';
 import { startIdentityProvider } from './identity-provider.ts';
 import { issuerSpec, tenantSpec } from './tenant-auth.ts';
 import { TestClock } from './test-clock.ts';
@@ -554,6 +555,23 @@ describe('the cache', () => {
     await tokens.verify(await idp.sign(claims(), {}, two), tenantAuth);
     expect(tokens.cached(token, tenantAuth)).toBeUndefined();
     idp.removeKey('two');
+  });
+
+  test('of the own issuer, stays when others are revoked, and ends when it is', async () => {
+    const tokens = new AccessTokens(services);
+    const own = { tenant: 'demo', jwk: key.jwk };
+    const before = authOf({ tenant: 'demo', spec: tenantSpec() }, [], [own], 'https://accord.example');
+    const token = await idp.sign(claims({ iss: 'https://accord.example/demo/oidc', jti: 'a' }), { typ: 'at+jwt' });
+    const caller = await tokens.verify(token, before);
+    const revoked = (sub: string) => ({
+      ...before,
+      denied: { ...noneDenied, subjects: new Map([[sub, Number.POSITIVE_INFINITY]]) },
+    });
+    expect(tokens.cached(token, revoked('bob'))).toBe(caller);
+    expect(tokens.cached(token, revoked('alice'))).toBeUndefined();
+    expect(tokens.cached(token, { ...before, denied: { ...noneDenied, jtis: new Set(['a']) } })).toBeUndefined();
+    expect(tokens.cached(token, revoked('bob'))).toBe(caller);
+    expect(tokens.cached(token, { ...before, issuers: new Map() })).toBeUndefined();
   });
 
   test('takes no token for another that ends the same', async () => {

@@ -2217,6 +2217,11 @@ export interface paths {
                             id: string;
                             /** @description Signs requests: whsec_ and base64, as Standard Webhooks says. It is shown once and never again. */
                             signingSecret: string;
+                            /** @description What is odd and stored nevertheless: filters by types that the tenant does not have (yet). Absent: nothing is. */
+                            warnings?: {
+                                pointer: string;
+                                detail: string;
+                            }[];
                         };
                     };
                 };
@@ -2330,8 +2335,8 @@ export interface paths {
                                 expiresAt?: string;
                             }[];
                             delivery: {
-                                /** @description failing: the newest requests failed. disabled: nothing is sent until the subscription is changed. */
-                                state: "active" | "failing" | "disabled";
+                                /** @description failing: the newest requests failed. paused: nothing is sent until enabled is true. disabled: nothing is sent until the subscription is changed. */
+                                state: "active" | "failing" | "paused" | "disabled";
                                 /** @description Events that were not looked at or not delivered yet, of whatever type. */
                                 waiting: number;
                                 /** @description Number of the newest event that was looked at. */
@@ -2348,6 +2353,11 @@ export interface paths {
                                 /** @description gone: it answered 410. failing: for five days. */
                                 disabledReason?: string;
                             };
+                            /** @description What is odd and stored nevertheless: filters by types that the tenant does not have (yet). Absent: nothing is. */
+                            warnings?: {
+                                pointer: string;
+                                detail: string;
+                            }[];
                             revision: number;
                             createdAt: string;
                             updatedAt: string;
@@ -2459,7 +2469,13 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": Record<string, never>;
+                        "application/json": {
+                            /** @description What is odd and stored nevertheless: filters by types that the tenant does not have (yet). Absent: nothing is. */
+                            warnings?: {
+                                pointer: string;
+                                detail: string;
+                            }[];
+                        };
                     };
                 };
                 /** @description Default Response */
@@ -2473,6 +2489,11 @@ export interface paths {
                             id: string;
                             /** @description Signs requests: whsec_ and base64, as Standard Webhooks says. It is shown once and never again. */
                             signingSecret: string;
+                            /** @description What is odd and stored nevertheless: filters by types that the tenant does not have (yet). Absent: nothing is. */
+                            warnings?: {
+                                pointer: string;
+                                detail: string;
+                            }[];
                         };
                     };
                 };
@@ -2618,7 +2639,7 @@ export interface paths {
                     /** @description The cursor of the page, from the previous page. */
                     cursor?: string;
                     /** @description Default: all. */
-                    status?: "delivered" | "failed" | "waiting";
+                    status?: "delivered" | "failed" | "waiting" | "suspended";
                     /** @description Only events that were numbered then or later. */
                     since?: string;
                     /** @description Only events that were numbered before. */
@@ -2643,8 +2664,8 @@ export interface paths {
                             deliveries: {
                                 /** @description The number of the event. */
                                 id: string;
-                                /** @description waiting: it is sent again, or waits behind another event with its subject. failed: it is not sent again. */
-                                status: "delivered" | "failed" | "waiting";
+                                /** @description waiting: it is sent again, or waits behind another event with its subject. suspended: the subscription is paused or disabled, and the event is sent when it no longer is. failed: it is not sent again. */
+                                status: "delivered" | "failed" | "waiting" | "suspended";
                                 event?: {
                                     id: string;
                                     type: string;
@@ -2749,6 +2770,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/tenants/{tenant}/event-stream/subscriptions/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event to the endpoint, and tell what it answered
+         * @description The event has the type TEST and the number 0. It is sent whether the subscription is enabled or not.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @description Whether the endpoint answered with a status from 200 to 299. */
+                            ok: boolean;
+                            status?: number;
+                            durationMs: number;
+                            error?: string;
+                            answer?: string;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/tenants/{tenant}/event-stream/subscriptions/{id}/replay": {
         parameters: {
             query?: never;
@@ -2807,8 +2892,24 @@ export interface paths {
                     content: {
                         "application/json": {
                             replayId: string;
+                            /** @description running: also while the subscription is paused or disabled or its endpoint fails, when it waits. */
+                            state: "running" | "finished" | "cancelled";
+                            /** @description Number of the first event of the range. */
                             fromSequence: number;
+                            /** @description Number of the last event of the range. Less than fromSequence: there is none. */
                             toSequence: number;
+                            /** @description Number of the newest event that was looked at. */
+                            atSequence: number;
+                            /** @description Events that the endpoint has taken. */
+                            delivered: number;
+                            /** @description Events that were given up. */
+                            failed: number;
+                            eventTypes?: string[];
+                            failedOnly: boolean;
+                            /** Format: date-time */
+                            startedAt: string;
+                            /** Format: date-time */
+                            endedAt?: string;
                         };
                     };
                 };
@@ -2831,7 +2932,159 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/tenants/{tenant}/event-stream/subscriptions/{id}/test": {
+    "/tenants/{tenant}/event-stream/subscriptions/{id}/replays": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the replays of a subscription, newest first
+         * @description Those that ended are kept for 14 days.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Maximum number of items on the page. Default: 100. Link rel="next" points to the next page. */
+                    limit?: number;
+                    /** @description The cursor of the page, from the previous page. */
+                    cursor?: string;
+                };
+                header?: never;
+                path: {
+                    tenant: string;
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            replays: {
+                                replayId: string;
+                                /** @description running: also while the subscription is paused or disabled or its endpoint fails, when it waits. */
+                                state: "running" | "finished" | "cancelled";
+                                /** @description Number of the first event of the range. */
+                                fromSequence: number;
+                                /** @description Number of the last event of the range. Less than fromSequence: there is none. */
+                                toSequence: number;
+                                /** @description Number of the newest event that was looked at. */
+                                atSequence: number;
+                                /** @description Events that the endpoint has taken. */
+                                delivered: number;
+                                /** @description Events that were given up. */
+                                failed: number;
+                                eventTypes?: string[];
+                                failedOnly: boolean;
+                                /** Format: date-time */
+                                startedAt: string;
+                                /** Format: date-time */
+                                endedAt?: string;
+                            }[];
+                            cursor?: string;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/event-stream/subscriptions/{id}/replays/{replay}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read how far a replay is */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                    id: string;
+                    replay: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            replayId: string;
+                            /** @description running: also while the subscription is paused or disabled or its endpoint fails, when it waits. */
+                            state: "running" | "finished" | "cancelled";
+                            /** @description Number of the first event of the range. */
+                            fromSequence: number;
+                            /** @description Number of the last event of the range. Less than fromSequence: there is none. */
+                            toSequence: number;
+                            /** @description Number of the newest event that was looked at. */
+                            atSequence: number;
+                            /** @description Events that the endpoint has taken. */
+                            delivered: number;
+                            /** @description Events that were given up. */
+                            failed: number;
+                            eventTypes?: string[];
+                            failedOnly: boolean;
+                            /** Format: date-time */
+                            startedAt: string;
+                            /** Format: date-time */
+                            endedAt?: string;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/event-stream/subscriptions/{id}/replays/{replay}/cancel": {
         parameters: {
             query?: never;
             header?: never;
@@ -2841,8 +3094,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a test event to the endpoint, and tell what it answered
-         * @description The event has the type TEST and the number 0. It is sent whether the subscription is enabled or not.
+         * End a replay
+         * @description Requests that are on their way are not called back. A replay that has ended stays as it is.
          */
         post: {
             parameters: {
@@ -2851,6 +3104,7 @@ export interface paths {
                 path: {
                     tenant: string;
                     id: string;
+                    replay: string;
                 };
                 cookie?: never;
             };
@@ -2867,12 +3121,25 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
-                            /** @description Whether the endpoint answered with a status from 200 to 299. */
-                            ok: boolean;
-                            status?: number;
-                            durationMs: number;
-                            error?: string;
-                            answer?: string;
+                            replayId: string;
+                            /** @description running: also while the subscription is paused or disabled or its endpoint fails, when it waits. */
+                            state: "running" | "finished" | "cancelled";
+                            /** @description Number of the first event of the range. */
+                            fromSequence: number;
+                            /** @description Number of the last event of the range. Less than fromSequence: there is none. */
+                            toSequence: number;
+                            /** @description Number of the newest event that was looked at. */
+                            atSequence: number;
+                            /** @description Events that the endpoint has taken. */
+                            delivered: number;
+                            /** @description Events that were given up. */
+                            failed: number;
+                            eventTypes?: string[];
+                            failedOnly: boolean;
+                            /** Format: date-time */
+                            startedAt: string;
+                            /** Format: date-time */
+                            endedAt?: string;
                         };
                     };
                 };
@@ -3333,7 +3600,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send a mail of a template with sample values */
+        /**
+         * Send a mail of a template with sample values
+         * @description Variables of a built-in mail that are not given have samples. A template of the tenant's own names needs each variable that it uses.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -3352,6 +3622,10 @@ export interface paths {
                             type: string;
                             /** @description Where the test goes. */
                             value: string;
+                        };
+                        /** @description Values of the variables of the template. */
+                        variables?: {
+                            [key: string]: unknown;
                         };
                     };
                 };
@@ -5672,6 +5946,12 @@ export interface paths {
                             };
                             /** @description The Rego that is evaluated: the source itself, or the graph converted to Rego. */
                             effectiveRego: string;
+                            /** @description Of a drawn policy: which lines of effectiveRego were made from which node, in the order of the lines. Absent where an earlier version of Accord converted it. */
+                            nodeLines?: {
+                                node: string;
+                                start: number;
+                                end: number;
+                            }[];
                             /** @description The policy's revision number. */
                             revision: number;
                             /** Format: date-time */
@@ -10986,6 +11266,14 @@ export interface paths {
                                     notCovered: string[];
                                 };
                             };
+                            /** @description The Rego that the drawing, stored or a draft, becomes. Only of a drawn policy. */
+                            effectiveRego?: string;
+                            /** @description Of a drawn policy: which lines of effectiveRego were made from which node, in the order of the lines. Absent where an earlier version of Accord converted it. */
+                            nodeLines?: {
+                                node: string;
+                                start: number;
+                                end: number;
+                            }[];
                         };
                     };
                 };

@@ -162,6 +162,7 @@ export type ProblemCode =
   | 'relationship_not_found'
   | 'relationship_quota_reached'
   | 'relationship_type_retired'
+  | 'replay_not_found'
   | 'replay_running'
   | 'replays_busy'
   | 'revision_not_reached'

@@ -19,7 +19,7 @@ import {
 } from '../../ui/index.ts';
 import { texts } from './texts.ts';
 
-type Status = 'delivered' | 'failed' | 'waiting';
+type Status = 'delivered' | 'failed' | 'waiting' | 'suspended';
 type Delivery = {
   id: string;
   status: Status;
@@ -27,7 +27,7 @@ type Delivery = {
   request?: string;
   attempts: { number: number; at: string; durationMs: number; status?: number; error?: string; answer?: string }[];
 };
-const tones = { delivered: 'ok', failed: 'bad', waiting: 'none' } as const;
+const tones = { delivered: 'ok', failed: 'bad', waiting: 'none', suspended: 'warn' } as const;
 
 export function Deliveries({ path, mayRetry }: { path: string; mayRetry: boolean }) {
   const t = useTexts(texts);
@@ -87,7 +87,8 @@ export function Deliveries({ path, mayRetry }: { path: string; mayRetry: boolean
               header: '',
               cell: ({ id, status }) =>
                 mayRetry &&
-                status !== 'waiting' && (
+                status !== 'waiting' &&
+                status !== 'suspended' && (
                   <button type="button" className="plain chip" onClick={() => void retry(id)}>
                     {t.retry}
                   </button>

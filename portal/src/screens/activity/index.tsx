@@ -7,7 +7,7 @@ export const activity = defineScreen({
   texts,
   routes: [
     { path: '/', load: () => import('./decisions.tsx') },
-    { path: '/events', load: () => import('./events.tsx') },
+    { path: '/events', may: 'edit', load: () => import('./events.tsx') },
     { path: '/subscriptions', load: () => import('./subscriptions.tsx') },
     { path: '/subscriptions/$id', load: () => import('./subscription.tsx') },
     { path: '/mail', load: () => import('./mail.tsx') },

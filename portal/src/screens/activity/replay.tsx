@@ -1,14 +1,16 @@
 /** Sending recorded events once more. */
 import { Button, Checkbox, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
+import { queryClient } from '../../core/query.ts';
 import { useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import { ProblemAlert } from '../../ui/index.ts';
+import { replaysKey } from './replays.tsx';
 import { texts } from './texts.ts';
 
 export function Replay({ path }: { path: string }) {
   const t = useTexts(texts);
-  const { api } = useTenant();
+  const { api, tenant } = useTenant();
   const [since, setSince] = useState('');
   const [failedOnly, setFailedOnly] = useState(false);
   const [error, setError] = useState<unknown>();
@@ -19,6 +21,7 @@ export function Replay({ path }: { path: string }) {
     try {
       const body = { since: new Date(since).toISOString(), failedOnly };
       setStarted((await api.post<{ fromSequence: number; toSequence: number }>(`${path}/replay`, { body })).data);
+      await queryClient.invalidateQueries({ queryKey: replaysKey(tenant.code, path) });
     } catch (caught) {
       setError(caught);
     }

@@ -7,9 +7,10 @@ import { segment } from '../../core/api.ts';
 import { queryClient } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
-import { Confirm, curl, ManagedBy, ProblemAlert, RelativeTime, ShowAs, State, toast } from '../../ui/index.ts';
+import { Confirm, curl, ManagedBy, Notice, ProblemAlert, RelativeTime, ShowAs, State, toast } from '../../ui/index.ts';
 import { Deliveries } from './deliveries.tsx';
 import { Replay } from './replay.tsx';
+import { Replays } from './replays.tsx';
 import { ActivityPage } from './tabs.tsx';
 import { texts } from './texts.ts';
 
@@ -19,8 +20,9 @@ type Subscription = {
   eventTypes: string[];
   format: string;
   enabled: boolean;
+  warnings?: { pointer: string; detail: string }[];
   delivery: {
-    state: 'active' | 'failing' | 'disabled';
+    state: 'active' | 'failing' | 'paused' | 'disabled';
     waiting: number;
     failingSince?: string;
     disabledReason?: string;
@@ -29,7 +31,9 @@ type Subscription = {
 };
 type Tested = { ok: boolean; status?: number; durationMs: number; error?: string };
 
-const added = ['id', 'signingSecrets', 'delivery', 'revision', 'createdAt', 'updatedAt', 'updatedBy', 'managedBy'];
+const added = [
+  ...['id', 'signingSecrets', 'delivery', 'warnings', 'revision', 'createdAt', 'updatedAt', 'updatedBy', 'managedBy'],
+];
 
 export default function SubscriptionPage() {
   const t = useTexts(texts);
@@ -59,8 +63,8 @@ type ShownProps = { subscription: Subscription; path: string; etag: string | und
 function Shown({ subscription, path, etag }: ShownProps) {
   const t = useTexts(texts);
   const { tenant } = useTenant();
-  const { endpoint, eventTypes, format, enabled, delivery, managedBy } = subscription;
-  const state = enabled ? delivery.state : 'paused';
+  const { endpoint, eventTypes, format, delivery, managedBy, warnings = [] } = subscription;
+  const { state } = delivery;
   const tone = { active: 'ok', failing: 'warn', disabled: 'bad', paused: 'none' } as const;
   const facts: [string, ReactNode][] = [
     [
@@ -94,7 +98,13 @@ function Shown({ subscription, path, etag }: ShownProps) {
             </div>
           ))}
       </dl>
+      {warnings.map(({ pointer, detail }) => (
+        <Notice key={pointer}>
+          <span className="mono">{pointer}</span> {detail}
+        </Notice>
+      ))}
       {mayDo(tenant.role, 'admin') && <Acts subscription={subscription} path={path} etag={etag} />}
+      {mayDo(tenant.role, 'records') && <Replays path={path} mayCancel={mayDo(tenant.role, 'admin')} />}
       {mayDo(tenant.role, 'records') && <Deliveries path={path} mayRetry={mayDo(tenant.role, 'admin')} />}
     </>
   );

@@ -70,7 +70,12 @@ export const nl = {
   deliveries: 'Leveringen',
   noDeliveries: 'Er werd nog niets verstuurd.',
   status: 'Status',
-  statuses: { delivered: 'geleverd', failed: 'mislukt', waiting: 'wacht' },
+  statuses: {
+    delivered: 'geleverd',
+    failed: 'mislukt',
+    waiting: 'wacht',
+    suspended: 'wacht tot het abonnement aan is',
+  },
   attempts: 'Pogingen',
   attempt: (number) => `Poging ${number}`,
   retry: 'Opnieuw sturen',
@@ -82,6 +87,17 @@ export const nl = {
   failedOnly: 'Alleen mislukte',
   startReplay: 'Herhaling starten',
   replayStarted: (from, to) => `Gebeurtenissen ${from} tot ${to} worden opnieuw verstuurd.`,
+  replays: 'Herhalingen',
+  replayStates: { running: 'loopt', finished: 'klaar', cancelled: 'afgebroken' },
+  replayRange: (from, to) => (to < from ? 'Geen gebeurtenissen' : `Gebeurtenissen ${from} tot ${to}`),
+  replayCounts: (delivered, failed) => `${delivered} geleverd, ${failed} mislukt`,
+  cancelReplay: 'De herhaling afbreken',
+  cancelReplayTitle: (from, to) => `De herhaling van gebeurtenissen ${from} tot ${to} afbreken?`,
+  cancelReplayWhat: (left) =>
+    left === 1
+      ? 'De laatste gebeurtenis wordt niet opnieuw verstuurd.'
+      : `${left} gebeurtenissen die niet zijn bekeken, worden niet opnieuw verstuurd.`,
+  replayCancelled: 'De herhaling is afgebroken.',
   deleteSubscription: 'Het abonnement verwijderen',
   deleteTitle: (id) => `Het abonnement ${id} verwijderen?`,
   deleteWhat: ['Er wordt niets meer naar zijn endpoint gestuurd.', 'Zijn leveringen worden vergeten.'],

@@ -8,13 +8,13 @@ export const consents = defineScreen({
   texts,
   routes: [
     { path: '/', load: () => import('./first.tsx') },
-    { path: '/given', load: () => import('./given.tsx') },
-    { path: '/ledger', load: () => import('./ledger.tsx') },
+    { path: '/given', may: 'records', load: () => import('./given.tsx') },
+    { path: '/ledger', may: 'records', load: () => import('./ledger.tsx') },
     { path: '/$name', load: () => import('./definition.tsx') },
     { path: '/definitions/$name', load: () => import('./definition.tsx') },
   ],
   palette: (t) => [
-    { label: t.newDefinition, to: '/consents?new=1', icon: 'plus' },
+    { label: t.newDefinition, to: '/consents?new=1', may: 'edit', icon: 'plus' },
     { label: t.given, to: '/consents/given', icon: 'people' },
     { label: t.ledger, to: '/consents/ledger', icon: 'consents' },
   ],

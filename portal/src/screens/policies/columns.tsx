@@ -1,5 +1,5 @@
 /** Columns beside each other that fold; below each other on narrow screens. Which are folded is kept in this browser. */
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { Icon } from '../../ui/index.ts';
 
 const stored = 'accord.policy.folded';
@@ -7,8 +7,13 @@ const foldedBefore = (): string[] => (localStorage.getItem(stored) ?? '').split(
 
 export type ColumnPart = { id: string; title: string; about?: ReactNode; content: ReactNode };
 
-export function Columns({ parts }: { parts: readonly ColumnPart[] }) {
+/** @param wanted a column that is opened when it is folded: once for each object */
+export function Columns({ parts, wanted }: { parts: readonly ColumnPart[]; wanted: { id: string } | undefined }) {
   const [folded, setFolded] = useState(foldedBefore);
+  useEffect(() => {
+    if (wanted)
+      setFolded((before) => (before.includes(wanted.id) ? before.filter((one) => one !== wanted.id) : before));
+  }, [wanted]);
   const toggle = (id: string) => {
     const next = folded.includes(id) ? folded.filter((one) => one !== id) : [...folded, id];
     localStorage.setItem(stored, next.join(' '));

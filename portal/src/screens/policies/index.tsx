@@ -10,7 +10,7 @@ export const policies = defineScreen({
     { path: '/$name', load: () => import('./policy.tsx') },
     { path: '/$name/revisions', load: () => import('./revisions.tsx') },
   ],
-  palette: (t) => [{ label: t.newPolicy, icon: 'plus', to: '/policies?new=1' }],
+  palette: (t) => [{ label: t.newPolicy, icon: 'plus', to: '/policies?new=1', may: 'edit' }],
   find: async (query, { api, signal }) => {
     const { data } = await api.get<{ resources: string[] }>('/policies', { query: { q: query, limit: 8 }, signal });
     return data.resources.map((name) => ({

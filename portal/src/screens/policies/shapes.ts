@@ -1,17 +1,22 @@
 /** What the server says of policies, and what a draft of one is. */
-import type { Answer, Explanation } from '../../why/index.ts';
+import type { Answer, Explanation } from '../../why/schema.ts';
+import { isSameGraph, readGraph } from './graph/model.ts';
+import { ordered } from './same.ts';
 
 export type DataSubjects = { relationship?: string; path?: string };
 export type Expected = { outcome?: unknown; reason?: string; obligations?: string[] };
 /** One case: an input and what the policy must answer. */
 export type Case = { name: string; input: Record<string, unknown>; expect: Expected };
 
-export type PolicyView = {
+/** Which lines of its Rego were made from which node of a drawing. */
+export type NodeLines = readonly { node: string; start: number; end: number }[];
+export type DrawnRego = { effectiveRego: string; nodeLines?: NodeLines };
+
+export type PolicyView = DrawnRego & {
   name: string;
   rego?: string;
   graph?: unknown;
   dataSubjects?: DataSubjects;
-  effectiveRego: string;
   revision: number;
   updatedAt: string;
   updatedBy: string;
@@ -28,8 +33,12 @@ export const draftOf = ({ rego, graph, dataSubjects, tests = [] }: PolicyView): 
   ...(dataSubjects && { dataSubjects }),
   tests,
 });
-export const isSame = (a: Draft, b: Draft) => JSON.stringify(normal(a)) === JSON.stringify(normal(b));
-const normal = ({ rego, graph, dataSubjects, tests }: Draft) => [rego, graph, dataSubjects ?? {}, tests];
+/** Whether two drafts mean the same, in whatever order the members of their objects are. */
+export const isSame = (a: Draft, b: Draft) =>
+  ordered(rest(a)) === ordered(rest(b)) &&
+  (a.graph === undefined) === (b.graph === undefined) &&
+  isSameGraph(readGraph(a.graph), readGraph(b.graph));
+const rest = ({ rego, dataSubjects, tests }: Draft) => [rego, dataSubjects ?? {}, tests];
 
 /** The policy itself, as PUT, test and replay take it. */
 export const sourceOf = ({ rego, graph, dataSubjects }: Draft) => ({
@@ -53,7 +62,7 @@ export type Coverage = {
 export const linesOf = (rows: Rows = []) =>
   rows.flatMap(({ start, end }) => Array.from({ length: end.row - start.row + 1 }, (_, index) => start.row + index));
 
-export type Tried = Answer & { explain?: Explanation; coverage?: Coverage };
+export type Tried = Answer & Partial<DrawnRego> & { explain?: Explanation; coverage?: Coverage };
 
 export type Revision = { revision: number; action: string; updatedAt: string; updatedBy: string };
 export type RevisionSource = Revision & { rego?: string; graph?: unknown; effectiveRego?: string };

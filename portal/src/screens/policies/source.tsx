@@ -1,13 +1,16 @@
-/** The source of a policy: Rego in an editor; of a drawn one the drawing, and the Rego that it becomes. */
-import { TextInput } from '@mantine/core';
-import { useMemo } from 'react';
+/** The source of a policy: Rego in an editor; of a drawn one the drawing, and beside it the Rego that it becomes. */
+import { Button, TextInput } from '@mantine/core';
+import { type KeyboardEvent, useMemo } from 'react';
 import { ApiProblem } from '../../core/problem.ts';
 import { useTexts } from '../../core/texts.ts';
 import { CodeEditor } from '../../editor/code-editor.tsx';
 import type { Vocabulary } from '../../editor/completion.ts';
 import type { Reach } from '../../editor/marks.ts';
 import { Notice, ProblemAlert } from '../../ui/index.ts';
+import { type Explanation, isTold, type Place } from '../../why/index.ts';
+import { DrawnRegoPanel, drawnRego } from './drawn-rego.tsx';
 import { GraphSlot } from './graph-slot.tsx';
+import type { Marking } from './marking.ts';
 import { linesOf } from './shapes.ts';
 import { texts } from './texts.ts';
 import type { Checked } from './use-check.ts';
@@ -17,13 +20,49 @@ type Props = {
   editing: Editing;
   checked: Checked;
   readOnly: boolean;
-  line: number | undefined;
   vocabulary: Vocabulary;
+  marking: Marking;
+  place: Place;
+  /** What tells of places: the answer of the question, or of the decision that is open. */
+  explain: Explanation | undefined;
 };
 
-export function Source({ editing, checked, readOnly, line, vocabulary }: Props) {
+export function Source(props: Props) {
+  const { editing, checked, readOnly, marking, place, explain } = props;
+  const { error } = checked;
+  const places = placesOf(error);
+  const isDrawn = editing.draft.graph !== undefined;
+  const isShown = explain !== undefined && isTold(explain, place);
+  const goToTrace = (at: Place) => marking.set({ ...at, by: 'source', goes: true });
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || !event.altKey || explain === undefined) return;
+    const { node } = event.target instanceof HTMLElement ? event.target.dataset : {};
+    const at = node === undefined ? place : { node };
+    if (!isTold(explain, at)) return;
+    event.preventDefault();
+    goToTrace(at);
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: a key for all that is in it; it has its button
+    <div className="stack" onKeyDown={onKeyDown}>
+      {isDrawn ? <Drawn {...props} problems={places} /> : <Rego {...props} />}
+      {isShown && <ToTrace place={place} onGo={() => goToTrace(place)} />}
+      <Problems checked={checked} />
+      {error !== undefined && !(isDrawn && places.length > 0) && <ProblemAlert error={error} />}
+      {checked.notes.map((note) => (
+        <Notice key={note} tone="warn">
+          {note}
+        </Notice>
+      ))}
+      <DataSubjectFields editing={editing} readOnly={readOnly} />
+    </div>
+  );
+}
+
+const placesOf = (error: unknown) => (error instanceof ApiProblem ? error.places : []);
+
+function Rego({ editing: { draft, change }, checked, readOnly, vocabulary, marking: { mark, set } }: Props) {
   const t = useTexts(texts);
-  const { draft, base, change } = editing;
   const coverage = checked.tried?.coverage;
   const reach = useMemo(
     (): Reach | undefined =>
@@ -34,50 +73,49 @@ export function Source({ editing, checked, readOnly, line, vocabulary }: Props) 
       },
     [coverage, t],
   );
-  const { error } = checked;
-  const places = error instanceof ApiProblem ? error.places : [];
-  const isDrawn = draft.graph !== undefined;
+  const isTold = mark?.by === 'trace' && mark.line !== undefined;
   return (
-    <>
-      {isDrawn ? (
-        <>
-          <GraphSlot
-            graph={draft.graph}
-            onChange={(graph) => change({ graph })}
-            readOnly={readOnly}
-            problems={places}
-            {...(checked.tried?.explain?.path && { path: checked.tried.explain.path })}
-          />
-          {base && (
-            <details open={line !== undefined}>
-              <summary>{t.effectiveRego}</summary>
-              <CodeEditor
-                label={t.effectiveRego}
-                language="rego"
-                value={base.policy.effectiveRego}
-                readOnly
-                line={line}
-              />
-            </details>
-          )}
-        </>
-      ) : (
-        <CodeEditor
-          {...{ label: t.regoOf, language: 'rego', readOnly, vocabulary, reach, line }}
-          value={draft.rego ?? ''}
-          problems={checked.problems}
-          onChange={(rego) => change({ rego })}
+    <CodeEditor
+      {...{ label: t.regoOf, language: 'rego', readOnly, vocabulary, reach }}
+      value={draft.rego ?? ''}
+      problems={checked.problems}
+      lines={isTold ? [mark.line as number] : []}
+      cursor={isTold && mark.goes ? mark : undefined}
+      onChange={(rego) => change({ rego })}
+      onLine={(line) => set({ line, by: 'source' })}
+    />
+  );
+}
+
+type DrawnProps = Props & { problems: ReturnType<typeof placesOf> };
+
+function Drawn({ editing, checked, readOnly, problems, marking, place }: DrawnProps) {
+  const path = checked.tried?.explain?.path;
+  return (
+    <div className="drawn-source">
+      <div className="drawn-parts">
+        <GraphSlot
+          graph={editing.draft.graph}
+          onChange={(graph) => editing.change({ graph })}
+          {...{ readOnly, problems, marked: place.node, mark: marking.mark, ...(path && { path }) }}
+          onMark={(node) => marking.set({ node, by: 'source' })}
         />
-      )}
-      <Problems checked={checked} />
-      {error !== undefined && !(isDrawn && places.length > 0) && <ProblemAlert error={error} />}
-      {checked.notes.map((note) => (
-        <Notice key={note} tone="warn">
-          {note}
-        </Notice>
-      ))}
-      <DataSubjectFields editing={editing} readOnly={readOnly} />
-    </>
+        <DrawnRegoPanel rego={drawnRego(editing, checked)} marking={marking} />
+      </div>
+    </div>
+  );
+}
+
+/** For who comes from the source by keyboard or by mouse. */
+function ToTrace({ place, onGo }: { place: Place; onGo: () => void }) {
+  const t = useTexts(texts);
+  return (
+    <div className="row">
+      <Button variant="default" size="compact-sm" onClick={onGo}>
+        {t.inTrace(place.node ?? t.lineColumn(place.line ?? 1, undefined))}
+      </Button>
+      <span className="dim">Alt-Enter</span>
+    </div>
   );
 }
 

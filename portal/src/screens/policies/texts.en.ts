@@ -66,7 +66,9 @@ export const en = {
   saved: (revision: number) => `Revision ${revision} is saved and served.`,
   source: 'Source',
   regoOf: 'Rego of the policy',
-  effectiveRego: 'The Rego that is evaluated',
+  effectiveRego: 'The Rego that the drawing becomes',
+  regoOfBefore: 'The drawing has errors. This is the Rego that it became before.',
+  inTrace: (place: string) => `${place} in the answer`,
   lineColumn: (line: number, column: number | undefined) =>
     column === undefined ? `Line ${line}` : `Line ${line}, column ${column}`,
   lineReached: 'The cases and the question reach this line.',

@@ -1,10 +1,12 @@
 /** What was answered and why: of the question that is tried, and of a decision of the log that was opened here. */
 import { useQuery } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { pathOf, segment } from '../../core/api.ts';
 import { useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import { Notice, ProblemAlert, RelativeTime } from '../../ui/index.ts';
-import { Why } from '../../why/index.ts';
+import { type Links, type Place, Why } from '../../why/index.ts';
+import { type Marking, takesFocus } from './marking.ts';
 import type { Explained } from './shapes.ts';
 import { texts } from './texts.ts';
 import type { Checked } from './use-check.ts';
@@ -23,27 +25,46 @@ export function useDecision(id: string | undefined) {
 
 /** What a link to a line keeps of the page: the decision that is open, and a change. */
 type Kept = { decision?: string; change?: string };
-const lineLinks = (keep: Kept) => ({
-  line: (policy: string, line: number, file?: string) =>
+type Marks = { keep: Kept; marking: Marking; place: Place };
+
+const linksOf = ({ keep, marking, place }: Marks): Links => ({
+  line: (policy, line, file) =>
     file === undefined
       ? pathOf(`/policies/${segment(policy)}`, { line, ...keep })
       : pathOf('/policies', { library: file }),
+  onPlace: (to) => marking.set({ ...to, by: 'trace', goes: true }),
+  marked: place,
 });
 
-type Props = { checked: Checked; keep: Kept };
+/** The focus comes here from what is marked in the source. */
+export function TraceBox({ mark, children }: { mark: Marking['mark']; children: ReactNode }) {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (!takesFocus(mark, 'trace')) return;
+    const all = [...(box.current?.querySelectorAll<HTMLElement>('.marked') ?? [])];
+    // Of a rule and its condition at the same line, the condition.
+    const marked = all.find((one) => one.querySelector('.marked') === null);
+    (marked?.matches('button') ? marked : marked?.querySelector<HTMLElement>('a, button'))?.focus();
+  }, [mark]);
+  return (
+    <div className="stack" ref={box}>
+      {children}
+    </div>
+  );
+}
 
-export function Trace({ checked, keep }: Props) {
+export function Trace({ checked, marks }: { checked: Checked; marks: Marks }) {
   const t = useTexts(texts);
   const { tried, tryError, problems, error, isChecking } = checked;
   if (problems.length > 0) return <Notice tone="bad">{t.doesNotCompile(problems.length)}</Notice>;
   if (tryError !== undefined) return <ProblemAlert error={tryError} />;
   if (tried?.explain === undefined)
     return <p className="dim">{error !== undefined ? t.refusedDraft : isChecking ? t.asking : t.noQuestion}</p>;
-  return <Why answer={tried} explain={tried.explain} links={lineLinks(keep)} />;
+  return <Why answer={tried} explain={tried.explain} links={linksOf(marks)} />;
 }
 
 /** What the log says of it, above the question that it filled in. */
-export function Recorded({ id, isExplained }: { id: string; isExplained: boolean }) {
+export function Recorded({ id, isExplained, marks }: { id: string; isExplained: boolean; marks: Marks }) {
   const t = useTexts(texts);
   const { data, error, isLoading } = useDecision(id);
   if (isLoading) return <p role="status">{t.loadingDecision}</p>;
@@ -64,7 +85,7 @@ export function Recorded({ id, isExplained }: { id: string; isExplained: boolean
           <p key={one}>{one}</p>
         ))}
       </Notice>
-      {isExplained && explain && <Why answer={answer} explain={explain} links={lineLinks({ decision: id })} />}
+      {isExplained && explain && <Why answer={answer} explain={explain} links={linksOf(marks)} />}
     </div>
   );
 }

@@ -1,12 +1,15 @@
 /** After each pause of typing: does the draft compile, do its cases pass, what does it answer, and which lines does that reach. */
 import { useEffect, useRef, useState } from 'react';
 import { segment, type TenantApi } from '../../core/api.ts';
-import { ApiProblem } from '../../core/problem.ts';
+import { ApiProblem, NoAnswer } from '../../core/problem.ts';
 import { useTenant } from '../../core/session.ts';
 import type { LineProblem } from '../../editor/code-editor.tsx';
-import { bodyOf, type Draft, type Expected, sourceOf, type Tried } from './shapes.ts';
+import { ordered } from './same.ts';
+import { bodyOf, type Draft, type DrawnRego, type Expected, sourceOf, type Tried } from './shapes.ts';
 
 const pauseMs = 300;
+/** A server that is away is asked again until it is back. */
+const awayMs = 3000;
 const busyTries = 4;
 
 export type Checked = {
@@ -21,6 +24,8 @@ export type Checked = {
   tried?: Tried;
   /** Why the question has no answer. */
   tryError?: unknown;
+  /** What the drawing becomes; while it has errors, what it became before them. */
+  drawn?: DrawnRego & { isOld?: true };
 };
 const nothing: Checked = { isChecking: false, problems: [], notes: [] };
 
@@ -46,10 +51,13 @@ export function useCheck(asked: Asked): Checked {
     if (latest.current.isOff) return;
     const stop = new AbortController();
     setChecked((before) => ({ ...before, isChecking: true }));
-    const timer = setTimeout(async () => {
-      const found = await check(api, latest.current, stop.signal).catch((error) => ({ ...nothing, error }));
-      if (!stop.signal.aborted) setChecked(found);
-    }, pauseMs);
+    const again = async () => {
+      const found: Checked = await check(api, latest.current, stop.signal).catch((error) => ({ ...nothing, error }));
+      if (stop.signal.aborted) return;
+      setChecked((before) => ({ ...found, ...drawnOf(before, found) }));
+      if ((found.error ?? found.tryError) instanceof NoAnswer) timer = setTimeout(again, awayMs);
+    };
+    let timer = setTimeout(again, pauseMs);
     return () => {
       clearTimeout(timer);
       stop.abort();
@@ -58,10 +66,17 @@ export function useCheck(asked: Asked): Checked {
   return checked;
 }
 
+function drawnOf({ drawn: before }: Checked, { drawn, tried }: Checked): Pick<Checked, 'drawn'> {
+  const { effectiveRego, nodeLines } = tried ?? drawn ?? {};
+  if (effectiveRego !== undefined) return { drawn: { effectiveRego, ...(nodeLines && { nodeLines }) } };
+  return before ? { drawn: { ...before, isOld: true } } : {};
+}
+
 async function check(api: TenantApi, asked: Asked, signal: AbortSignal): Promise<Checked> {
   const path = `/policies/${segment(asked.name)}`;
   const compiled = asked.canDryRun ? await dryRun(api, path, asked.draft, signal) : nothing;
-  if (compiled.problems.length > 0 || compiled.error !== undefined || asked.input === undefined) return compiled;
+  if (compiled.problems.length > 0 || compiled.error !== undefined) return compiled;
+  if (asked.input === undefined) return { ...compiled, ...(await rendered(api, path, asked.draft, signal)) };
   try {
     const tried = await ask(api, path, asked.draft, asked.input, signal);
     if (asked.canDryRun) return { ...compiled, tried };
@@ -69,6 +84,17 @@ async function check(api: TenantApi, asked: Asked, signal: AbortSignal): Promise
   } catch (error) {
     if (!asked.canDryRun && error instanceof ApiProblem && error.status === 400) return { ...compiled, ...said(error) };
     return { ...compiled, tryError: error };
+  }
+}
+
+/** What a drawing becomes, while the question is not complete: it does not depend on it. */
+async function rendered(api: TenantApi, path: string, draft: Draft, signal: AbortSignal) {
+  if (draft.graph === undefined) return {};
+  try {
+    const { effectiveRego = '', nodeLines } = await ask(api, path, { ...draft, tests: [] }, {}, signal);
+    return { drawn: { effectiveRego, ...(nodeLines && { nodeLines }) } };
+  } catch {
+    return {}; // what it became before is shown as such
   }
 }
 
@@ -131,20 +157,12 @@ function unmetOf(answer: Tried, expect: Expected): string | undefined {
   for (const member of ['outcome', 'reason', 'obligations'] as const) {
     if (!(member in expect)) continue;
     const [got, wanted] = [answer[member], expect[member]].map((value) =>
-      canonical(member === 'obligations' ? [...((value ?? []) as string[])].sort() : value),
+      ordered(member === 'obligations' ? [...((value ?? []) as string[])].sort() : value),
     );
     if (got !== wanted) return `${member} is ${got}, expected ${wanted}`;
   }
   return undefined;
 }
-
-/** JSON in which the members of objects are in the order of their names. */
-const canonical = (value: unknown): string | undefined =>
-  JSON.stringify(value, (_, one) =>
-    typeof one === 'object' && one !== null && !Array.isArray(one)
-      ? Object.fromEntries(Object.entries(one).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : one,
-  );
 
 /** The compiler and the evaluator are shared: when they are busy, this waits for its turn. */
 async function unlessBusy<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {

@@ -6,17 +6,20 @@ import { useDraft } from '../../core/drafts.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import { PageHeader, ProblemAlert } from '../../ui/index.ts';
+import type { Place } from '../../why/index.ts';
 import { Cases } from './cases.tsx';
 import { type ColumnPart, Columns } from './columns.tsx';
 import { Conflict } from './conflict.tsx';
+import { drawnRego } from './drawn-rego.tsx';
 import { HeaderAbout, HeaderActions } from './header.tsx';
+import { type Marking, placeOf, useMarking } from './marking.ts';
 import { firstQuestion, inputOf, ofInput, ofPair, type Question, useVocabulary } from './question.ts';
 import { QuestionForm } from './question-form.tsx';
 import { SaveBar } from './save-bar.tsx';
 import type { Stored } from './shapes.ts';
 import { Source } from './source.tsx';
 import { texts } from './texts.ts';
-import { Recorded, Trace, useDecision } from './trace.tsx';
+import { Recorded, Trace, TraceBox, useDecision } from './trace.tsx';
 import { type Checked, useCheck } from './use-check.ts';
 import { type Editing, useEditing } from './use-editing.ts';
 
@@ -35,7 +38,18 @@ export function Workbench({ name, stored }: Props) {
   const input = 'input' in asked.input ? asked.input.input : undefined;
   const checked = useCheck({ name, draft, input, canDryRun: !editing.isManaged, isOff: !mayEdit || editing.isOld });
   const line = filters.line === undefined ? undefined : Number(filters.line);
-  const panes: Panes = { name, editing, checked, readOnly, line, decision: filters.decision, isChanging, asked };
+  const marking = useMarking(line);
+  const panes: Panes = {
+    name,
+    editing,
+    checked,
+    readOnly,
+    line,
+    decision: filters.decision,
+    isChanging,
+    asked,
+    marking,
+  };
   return (
     <div className="policy-page">
       <PageHeader
@@ -101,68 +115,82 @@ type Panes = {
   decision: string | undefined;
   isChanging: boolean;
   asked: ReturnType<typeof useQuestion>;
+  marking: Marking;
 };
 
 function PolicyColumns(panes: Panes) {
   const t = useTexts(texts);
   const { tenant } = useTenant();
-  const go = useGo();
-  const { name, editing, checked, readOnly, line, decision, isChanging, asked } = panes;
+  const { editing, checked, readOnly, decision, asked, marking } = panes;
+  const { mark } = marking;
   const mayTry = mayDo(tenant.role, 'edit');
-  const given = 'input' in asked.input ? asked.input.input : undefined;
-  const { tried } = checked;
-  const source = <Source {...{ name, editing, checked, readOnly, line }} vocabulary={asked.vocabulary} />;
-  const cases = (
-    <Cases
-      cases={editing.draft.tests}
-      failed={checked.failed}
-      coverage={tried?.coverage}
-      current={given && tried ? { input: given, answer: tried } : undefined}
-      readOnly={readOnly}
-      isTitled={mayTry}
-      onChange={(tests) => editing.change({ tests })}
-      onOpen={(input) => {
-        asked.ask(ofInput(asked.question, input));
-        if (line !== undefined) go(`/policies/${segment(name)}`, { replace: true });
-      }}
+  const recorded = useDecision(mayTry ? undefined : decision).data?.explain;
+  const isDrawn = editing.draft.graph !== undefined;
+  const { place } = placeOf(mark, isDrawn ? drawnRego(editing, checked)?.nodeLines : undefined);
+  const wanted = useMemo(() => (mark?.goes ? { id: mark.by === 'source' ? 'trace' : 'source' } : undefined), [mark]);
+  const source = (
+    <Source
+      {...{ editing, checked, readOnly, marking, place, vocabulary: asked.vocabulary }}
+      explain={checked.tried?.explain ?? recorded}
     />
   );
-  const recorded = decision !== undefined && <Recorded id={decision} isExplained={!mayTry} />;
   const parts: ColumnPart[] = [
     { id: 'source', title: t.source, content: source },
-    {
-      id: 'try',
-      title: mayTry ? t.tryIt : t.cases,
-      content: (
-        <>
-          {mayTry ? (
-            <QuestionForm
-              {...{ policy: name, question: asked.question, input: asked.input, types: asked.vocabulary.types }}
-              onChange={asked.ask}
-            />
-          ) : (
-            <p className="dim">{t.mayNotTry}</p>
-          )}
-          {cases}
-        </>
-      ),
-    },
-    ...(mayTry || recorded
-      ? [
-          {
-            id: 'trace',
-            title: t.trace,
-            about: checked.isChecking && <span className="dim">{t.checking}</span>,
-            content: (
-              <>
-                {recorded}
-                {recorded && mayTry && <h3>{editing.isDirty ? t.draftAnswers : t.storedAnswers}</h3>}
-                {mayTry && <Trace checked={checked} keep={{ decision, change: isChanging ? '1' : undefined }} />}
-              </>
-            ),
-          },
-        ]
-      : []),
+    { id: 'try', title: mayTry ? t.tryIt : t.cases, content: <TryIt {...panes} mayTry={mayTry} /> },
   ];
-  return <Columns parts={parts} />;
+  if (mayTry || decision !== undefined)
+    parts.push({
+      id: 'trace',
+      title: t.trace,
+      about: checked.isChecking && <span className="dim">{t.checking}</span>,
+      content: <Answers {...panes} {...{ mayTry, place }} />,
+    });
+  return <Columns {...{ parts, wanted }} />;
+}
+
+function TryIt({ name, editing, checked, readOnly, line, asked, mayTry }: Panes & { mayTry: boolean }) {
+  const t = useTexts(texts);
+  const go = useGo();
+  const given = 'input' in asked.input ? asked.input.input : undefined;
+  const { tried } = checked;
+  return (
+    <>
+      {mayTry ? (
+        <QuestionForm
+          {...{ policy: name, question: asked.question, input: asked.input, types: asked.vocabulary.types }}
+          onChange={asked.ask}
+        />
+      ) : (
+        <p className="dim">{t.mayNotTry}</p>
+      )}
+      <Cases
+        cases={editing.draft.tests}
+        failed={checked.failed}
+        coverage={tried?.coverage}
+        current={given && tried ? { input: given, answer: tried } : undefined}
+        readOnly={readOnly}
+        isTitled={mayTry}
+        onChange={(tests) => editing.change({ tests })}
+        onOpen={(input) => {
+          asked.ask(ofInput(asked.question, input));
+          if (line !== undefined) go(`/policies/${segment(name)}`, { replace: true });
+        }}
+      />
+    </>
+  );
+}
+
+type AnswersProps = Panes & { mayTry: boolean; place: Place };
+
+function Answers({ editing, checked, decision, isChanging, marking, mayTry, place }: AnswersProps) {
+  const t = useTexts(texts);
+  const keep = { decision, change: isChanging ? '1' : undefined };
+  const marks = { keep, marking, place };
+  return (
+    <TraceBox mark={marking.mark}>
+      {decision !== undefined && <Recorded id={decision} isExplained={!mayTry} marks={marks} />}
+      {decision !== undefined && mayTry && <h3>{editing.isDirty ? t.draftAnswers : t.storedAnswers}</h3>}
+      {mayTry && <Trace checked={checked} marks={marks} />}
+    </TraceBox>
+  );
 }

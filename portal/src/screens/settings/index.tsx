@@ -7,13 +7,13 @@ export const settings = defineScreen({
   texts,
   routes: [
     { path: '/', load: () => import('./first.tsx') },
-    { path: '/members', load: () => import('./members.tsx') },
+    { path: '/members', may: 'admin', load: () => import('./members.tsx') },
     { path: '/clients', load: () => import('./clients.tsx') },
     { path: '/clients/$id', load: () => import('./client.tsx') },
     { path: '/issuers', load: () => import('./issuers.tsx') },
     { path: '/issuers/$name', load: () => import('./issuer.tsx') },
     { path: '/token', load: () => import('./token.tsx') },
-    { path: '/audit', load: () => import('./audit.tsx') },
+    { path: '/audit', may: 'audit', load: () => import('./audit.tsx') },
   ],
   palette: (t) => [
     { label: t.members, to: '/settings/members', icon: 'people' },

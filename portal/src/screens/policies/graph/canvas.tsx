@@ -68,15 +68,15 @@ function Drawing({ drawn, onPlace, onConnect }: Props) {
       {...{ minZoom: 0.15, maxZoom: 1.5, fitView: true, fitViewOptions: view }}
       proOptions={{ hideAttribution: true }}
     >
-      <View {...{ count: graph.nodes.length, open: drawn.open, start: startOf(graph)?.id }} />
+      <View {...{ count: graph.nodes.length, open: drawn.open, marked: drawn.marked, start: startOf(graph)?.id }} />
     </ReactFlow>
   );
 }
 
-type ViewProps = { count: number; open: string | undefined; start: string | undefined };
+type ViewProps = Record<'open' | 'marked' | 'start', string | undefined> & { count: number };
 
 /** The buttons that zoom. When a node comes or goes, or the form takes its place, all is shown again, or the open node where all would be too small. */
-function View({ count, open, start }: ViewProps) {
+function View({ count, open, marked, start }: ViewProps) {
   const { t } = useActions();
   const flow = useReactFlow();
   const isReady = useNodesInitialized();
@@ -95,6 +95,15 @@ function View({ count, open, start }: ViewProps) {
     const middle = shown.current.open === undefined ? height / 2 / view.minZoom - 30 : 60;
     void flow.setCenter(x + cardWidth / 2, y + middle, { zoom: Math.max(view.minZoom, flow.getZoom()) });
   }, [isReady, count, width, flow]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: when another node is marked
+  useEffect(() => {
+    const node = isReady ? flow.getNode(marked ?? '') : undefined;
+    if (node === undefined) return;
+    const at = flow.getViewport();
+    const [left, top] = [node.position.x * at.zoom + at.x, node.position.y * at.zoom + at.y];
+    const isSeen = left >= 0 && top >= 0 && left + cardWidth * at.zoom <= width && top + 40 * at.zoom <= height;
+    if (!isSeen) void flow.setCenter(node.position.x + cardWidth / 2, node.position.y + 40, { zoom: at.zoom });
+  }, [isReady, marked]);
   const buttons = [
     [t.zoomIn, '+', () => void flow.zoomIn()],
     [t.zoomOut, '−', () => void flow.zoomOut()],

@@ -51,10 +51,10 @@ function Words({ id, data: { node, lines, problems, isTaken } }: CardProps) {
   );
 }
 
-const classOf = ({ data: { node, problems, isTaken }, selected }: CardProps) =>
+const classOf = ({ data: { node, problems, isTaken, isMarked }, selected }: CardProps) =>
   [
     ...['graph-card', node.type, node.outcome ?? ''],
-    ...[problems.length > 0 && 'wrong', isTaken && 'taken', selected && 'open'],
+    ...[problems.length > 0 && 'wrong', isTaken && 'taken', isMarked && 'marked', selected && 'open'],
   ]
     .filter(Boolean)
     .join(' ');

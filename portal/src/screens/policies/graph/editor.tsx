@@ -39,7 +39,7 @@ export default function GraphEditor(props: GraphProps) {
           </Notice>
         )}
         <div className="graph-parts">
-          <Outline {...{ graph, problems: drawn.problems, path: drawn.path, open }} />
+          <Outline {...drawn} />
           <div className="graph-canvas">
             <Canvas drawn={drawn} onPlace={edited.place} onConnect={join} />
           </div>

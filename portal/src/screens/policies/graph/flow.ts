@@ -20,6 +20,7 @@ export type CardData = {
   lines: readonly string[];
   problems: readonly Problem[];
   isTaken: boolean;
+  isMarked: boolean;
 };
 export type CardNode = Node<CardData, 'start' | 'condition' | 'outcome'>;
 export type OpenNode = Node<{ way: Way; isTaken: boolean }, 'open'>;
@@ -33,6 +34,7 @@ export type Drawn = {
   problems: ProblemsOfNodes;
   path: readonly string[];
   open: string | undefined;
+  marked: string | undefined;
 };
 
 const none: readonly Problem[] = [];
@@ -41,7 +43,7 @@ const none: readonly Problem[] = [];
  * @param before the nodes that are drawn now: one that did not change is given back as the same object, so that it is not drawn again
  */
 export function flowNodes(
-  { graph, places, lines, problems, path, open }: Drawn,
+  { graph, places, lines, problems, path, open, marked }: Drawn,
   before: readonly FlowNode[],
 ): FlowNode[] {
   const known = new Map(before.map((node) => [node.id, node]));
@@ -53,6 +55,7 @@ export function flowNodes(
     data: {
       ...{ node, lines: lines.get(node.id) ?? [], problems: problems.get(node.id) ?? none },
       isTaken: path.includes(node.id),
+      isMarked: node.id === marked,
     },
   });
   const end = (way: Way): FlowNode => ({

@@ -1,5 +1,6 @@
 /** A drawn policy as the editor holds it. Its shape is the server's own (crds/graph.ts). */
 import type { Condition, GraphEdge, GraphNode, PolicyGraph } from '../../../../../crds/graph.ts';
+import { ordered } from '../same.ts';
 
 export type { Condition, GraphEdge, GraphNode, PolicyGraph };
 export type On = 'true' | 'false' | undefined;
@@ -60,11 +61,16 @@ export function leadsTo({ edges }: PolicyGraph, from: string, to: string): boole
   return seen.has(to);
 }
 
-/** Whether two graphs say the same: the server gives the members of an object in another order. */
-export const isSameGraph = (a: PolicyGraph, b: PolicyGraph) => ordered(a) === ordered(b);
-const ordered = (graph: PolicyGraph) =>
-  JSON.stringify(graph, (_, value) =>
-    isObject(value) && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : value,
-  );
+/** What a condition or a node says when it says nothing. */
+const defaults: Record<string, string> = { match: 'all', target: 'resource', whose: 'subject' };
+const stated = <T extends object>(one: T) =>
+  Object.fromEntries(Object.entries(one).filter(([name, value]) => defaults[name] !== value));
+const byText = (values: readonly unknown[]) => values.map(ordered).sort();
+
+/** Whether two graphs mean the same: nodes and edges have no order, nor have the members of an object, and a default may be left out. */
+export const isSameGraph = (a: PolicyGraph, b: PolicyGraph) => meaningOf(a) === meaningOf(b);
+const meaningOf = ({ nodes, edges }: PolicyGraph) =>
+  ordered([
+    byText(nodes.map((node) => ({ ...stated(node), conditions: node.conditions?.map(stated) }))),
+    byText(edges.map(({ from, on, to }) => ({ from, on, to }))),
+  ]);

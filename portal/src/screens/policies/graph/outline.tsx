@@ -2,13 +2,13 @@
 import { memo } from 'react';
 import { Icon, State } from '../../../ui/index.ts';
 import { useActions } from './context.ts';
-import type { PolicyGraph, ProblemsOfNodes } from './model.ts';
+import type { Drawn } from './flow.ts';
 import { type Row, rowsOf } from './rows.ts';
 import { wayWord } from './sentences.ts';
 
-type Props = { graph: PolicyGraph; problems: ProblemsOfNodes; path: readonly string[]; open: string | undefined };
+type Props = Pick<Drawn, 'graph' | 'problems' | 'path' | 'open' | 'marked'>;
 
-export const Outline = memo(function Outline({ graph, problems, path, open }: Props) {
+export const Outline = memo(function Outline({ graph, problems, path, open, marked }: Props) {
   const { t } = useActions();
   return (
     <nav className="graph-outline" aria-label={t.outline}>
@@ -17,6 +17,7 @@ export const Outline = memo(function Outline({ graph, problems, path, open }: Pr
           <OutlineRow
             key={row.key}
             {...{ row, isOpen: row.node !== undefined && row.node.id === open }}
+            isMarked={row.node !== undefined && row.node.id === marked}
             wrong={row.node === undefined || row.isAgain ? 0 : (problems.get(row.node.id)?.length ?? 0)}
             isTaken={row.node !== undefined && path.includes(row.node.id)}
           />
@@ -26,14 +27,14 @@ export const Outline = memo(function Outline({ graph, problems, path, open }: Pr
   );
 });
 
-type RowProps = { row: Row; wrong: number; isTaken: boolean; isOpen: boolean };
+type RowProps = { row: Row; wrong: number; isTaken: boolean; isOpen: boolean; isMarked: boolean };
 
-function OutlineRow({ row: { way, node, depth, isAgain }, wrong, isTaken, isOpen }: RowProps) {
+function OutlineRow({ row: { way, node, depth, isAgain }, wrong, isTaken, isOpen, isMarked }: RowProps) {
   const { t, readOnly, add, open, summary } = useActions();
   const word = way ? wayWord(way.on, t) : '';
   return (
     // Deeper ones are indented no further: the words need the room.
-    <li style={{ paddingLeft: Math.min(depth, 8) * 14 }}>
+    <li className={isMarked ? 'marked' : undefined} style={{ paddingLeft: Math.min(depth, 8) * 14 }}>
       {word !== '' && <b className={way?.on === 'true' ? 'yes' : 'no'}>{word}</b>}
       {node === undefined ? (
         <span className="dim grow">{t.denies}</span>

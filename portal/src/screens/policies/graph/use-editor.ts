@@ -3,6 +3,7 @@ import { type KeyboardEvent, type RefObject, useCallback, useEffect, useMemo, us
 import { useRouteParams } from '../../../core/address.ts';
 import { useTexts } from '../../../core/texts.ts';
 import type { GraphProps } from '../graph-slot.tsx';
+import { takesFocus } from '../marking.ts';
 import { useVocabulary } from '../question.ts';
 import { type Addition, addOnWay, connect, type Places, placeNodes, removeNode, renameNode } from './change.ts';
 import type { Actions } from './context.ts';
@@ -15,17 +16,28 @@ import { useGraph } from './use-graph.ts';
 
 const noProblems: readonly Problem[] = [];
 
-export function useEditor({ graph: value, onChange, readOnly, problems, path }: GraphProps) {
+export function useEditor({ graph: value, onChange, readOnly, problems, path, ...marking }: GraphProps) {
   const t = useTexts(texts);
   const vocabulary = useVocabulary();
   const { name = '' } = useRouteParams();
   const thing = name.split(/[:.]/).find((word) => vocabulary.types.includes(word));
   const edited = useGraph(value, onChange);
   const { graph, now, change } = edited;
-  const [open, setOpen] = useState<string>();
+  const [open, show] = useState<string>();
+  const onMark = useRef(marking.onMark);
+  onMark.current = marking.onMark;
+  const setOpen = useCallback((id: string | undefined) => {
+    show(id);
+    if (id !== undefined) onMark.current(id);
+  }, []);
   const [said, setSaid] = useState('');
   const box = useRef<HTMLDivElement>(null);
   const focusRow = useFocusRow(box);
+  const { marked, mark } = marking;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each mark
+  useEffect(() => {
+    if (marked !== undefined && takesFocus(mark, 'source')) focusRow(marked);
+  }, [mark, marked]);
   const isByKey = useRef(false);
   // A step by key may end the form in which the focus was: the keys go on.
   // biome-ignore lint/correctness/useExhaustiveDependencies: after each step
@@ -40,10 +52,13 @@ export function useEditor({ graph: value, onChange, readOnly, problems, path }: 
       change(added.graph);
       setOpen(added.id);
     },
-    [now, change],
+    [now, change, setOpen],
   );
-  const actions = useMemo<Actions>(() => ({ readOnly, t, summary, add, open: setOpen }), [readOnly, t, summary, add]);
-  const drawn = useDrawn({ graph, problems, path, open, t, thing });
+  const actions = useMemo<Actions>(
+    () => ({ readOnly, t, summary, add, open: setOpen }),
+    [readOnly, t, summary, add, setOpen],
+  );
+  const drawn = useDrawn({ graph, problems, path, open, marked, t, thing });
   const place = useCallback((places: Places) => change(placeNodes(now(), places)), [now, change]);
   const join = useCallback((way: Way, to: string | undefined) => change(connect(now(), way, to)), [now, change]);
   const rename = (id: string, to: string) => {
@@ -77,14 +92,14 @@ export function useEditor({ graph: value, onChange, readOnly, problems, path }: 
   };
 }
 
-type DrawnProps = Pick<GraphProps, 'problems' | 'path'> & {
+type DrawnProps = Pick<GraphProps, 'problems' | 'path' | 'marked'> & {
   graph: PolicyGraph;
   open: string | undefined;
   t: Texts;
   thing: string | undefined;
 };
 
-function useDrawn({ graph, problems, path = [], open, t, thing }: DrawnProps) {
+function useDrawn({ graph, problems, path = [], open, marked, t, thing }: DrawnProps) {
   // A new list with the same errors, or the same nodes, is not another one.
   const errors = JSON.stringify(problems);
   const taken = JSON.stringify(path);
@@ -95,7 +110,7 @@ function useDrawn({ graph, problems, path = [], open, t, thing }: DrawnProps) {
     const heights = new Map([...lines].map(([id, texts]) => [id, cardHeight([...texts, ...details(id)])]));
     return { rest, graph, lines, problems: ofNodes, places: placesOf(graph, heights) };
   }, [graph, t, thing, errors]);
-  return useMemo(() => ({ ...laid, path: JSON.parse(taken) as string[], open }), [laid, taken, open]);
+  return useMemo(() => ({ ...laid, path: JSON.parse(taken) as string[], open, marked }), [laid, taken, open, marked]);
 }
 
 /** What a key does: undo, redo, and outside of fields remove. */
