@@ -3,7 +3,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { chromiumPath, howToGetChromium } from '../test/pages/chromium.ts';
 
 const VIEWPORT = { width: 1440, height: 900 };
-const WAIT_MS = 30_000;
+const WAIT_MS = 60_000;
 
 export type Site = { base: string; session: string };
 
@@ -41,10 +41,29 @@ const untilShown = `async (shown) => {
   await frame();
 }`;
 
-type Visit = { ms: number; slowest: { path: string; ms: number }; requests: number };
+type Seen = { ms: number; slowest: { path: string; ms: number }; requests: number };
+/** `cpuMs`: of the page's main thread. */
+export type Visit = Seen & { cpuMs: number };
+
+/** Seconds that the page's main thread has worked. */
+async function watch(page: Page): Promise<() => Promise<number>> {
+  const client = await page.context().newCDPSession(page);
+  await client.send('Performance.enable', { timeDomain: 'threadTicks' });
+  return async () => {
+    const { metrics } = await client.send('Performance.getMetrics');
+    return metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0;
+  };
+}
 
 /** Goes to the address as a link of the page does, and waits until it is shown. @param shown selectors within the page's main part */
-export function change(page: Page, path: string, shown: readonly string[]): Promise<Visit> {
+export async function change(page: Page, path: string, shown: readonly string[]): Promise<Visit> {
+  const worked = await watch(page);
+  const before = await worked();
+  const seen = await go(page, path, shown);
+  return { ...seen, cpuMs: ((await worked()) - before) * 1000 };
+}
+
+function go(page: Page, path: string, shown: readonly string[]): Promise<Seen> {
   return page.evaluate(`(async () => {
     performance.clearResourceTimings();
     const heading = document.querySelector('main h1');
@@ -88,12 +107,7 @@ const MOVES = 120;
 
 /** @param from where the mouse takes hold, in the window */
 export async function drag(page: Page, from: { x: number; y: number }): Promise<Drag> {
-  const client = await page.context().newCDPSession(page);
-  await client.send('Performance.enable', { timeDomain: 'threadTicks' });
-  const busy = async () => {
-    const { metrics } = await client.send('Performance.getMetrics');
-    return metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0;
-  };
+  const busy = await watch(page);
   await page.mouse.move(from.x, from.y);
   await page.mouse.down();
   await page.evaluate(`(() => {

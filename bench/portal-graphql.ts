@@ -1,8 +1,8 @@
 /** A page of 100 by GraphQL over HTTP against the same rows by direct SQL, one request at a time, in turns. */
 import pg from 'pg';
+import { Pool } from 'undici';
 import type { Installation, ServerProcess } from './installation.ts';
 import { userId } from './installation.ts';
-import { openConnections, prepare } from './load.ts';
 import { adminToken, DEFINITION, HUB } from './portal-seed.ts';
 import { median, noise, table, target } from './report.ts';
 
@@ -68,19 +68,28 @@ async function timed(ask: () => Promise<number>, expected: number): Promise<numb
 }
 
 export async function measureGraphql(installation: Installation, server: ServerProcess): Promise<void> {
-  const token = await adminToken(installation, 'bench');
-  const [connection] = await openConnections(server.port, 1);
   const { ACCORD_DATABASE_URL: connectionString } = installation.environment;
   const client = new pg.Client({ connectionString, options: '-c accord.tenant=bench' });
   await client.connect();
+  try {
+    await compare(installation, server, client);
+  } finally {
+    await client.end();
+  }
+}
+
+async function compare(installation: Installation, server: ServerProcess, client: pg.Client): Promise<void> {
+  const token = await adminToken(installation, 'bench');
+  const pool = new Pool(`http://127.0.0.1:${server.port}`, { connections: 1 });
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const ratios: number[] = [];
   const lines: (string | number)[][] = [];
   for (const { name, variables, list, text, values } of documents) {
-    const request = prepare('/tenants/bench/graphql', token, { document: name, variables });
+    const body = JSON.stringify({ document: name, variables });
     const byGraphql = async () => {
-      const answered = await connection?.ask(request);
-      if (answered?.status !== 200) throw new Error(answered?.body.slice(0, 300));
-      const { data } = JSON.parse(answered.body) as { data: Record<string, { nodes: object[] }> };
+      const answered = await pool.request({ method: 'POST', path: '/tenants/bench/graphql', headers, body });
+      if (answered.statusCode !== 200) throw new Error(`${answered.statusCode}: ${await answered.body.text()}`);
+      const { data } = (await answered.body.json()) as { data: Record<string, { nodes: object[] }> };
       return data[list]?.nodes.length ?? 0;
     };
     const bySql = async () => (await client.query({ name, text, values })).rows.length;
@@ -100,6 +109,5 @@ export async function measureGraphql(installation: Installation, server: ServerP
   const ratio = median(ratios);
   target('a page of GraphQL', `≤ ${RATIO_MAX} times direct SQL`, ratio.toFixed(2), ratio <= RATIO_MAX);
   console.log(noise(ratios));
-  connection?.close();
-  await client.end();
+  await pool.close();
 }

@@ -19,7 +19,6 @@ const writer: Writer = { owner: apiOwner, actor: 'bench' };
 export const DEFINITION = 'terms';
 /** A resource that every user is related to. */
 export const HUB = { type: 'company', id: 'company-1' };
-const DAY_EVENTS = 300_000;
 
 const rego = `package car.drive
 default outcome := "deny"
@@ -170,12 +169,12 @@ function more(tenant: string, third: number): { name: string; text: string }[] {
     {
       name: 'events',
       text: `insert into accord.event (tenant, sequence, at, time, id, type, key, body)
-        select '${tenant}', n, ${today('n', DAY_EVENTS)}, ${today('n', DAY_EVENTS)}, uuidv7(), 'DECISION', n::text, '{}'
-        from generate_series(1, ${DAY_EVENTS}) n`,
+        select '${tenant}', n, ${today('n', third)}, ${today('n', third)}, uuidv7(), 'DECISION', n::text, '{}'
+        from generate_series(1, ${third}) n`,
     },
     {
       name: 'the number of the newest event',
-      text: `insert into accord.event_counter (tenant, last, at) values ('${tenant}', ${DAY_EVENTS}, now())
+      text: `insert into accord.event_counter (tenant, last, at) values ('${tenant}', ${third}, now())
         on conflict (tenant) do update set last = excluded.last, at = excluded.at`,
     },
     {
@@ -187,8 +186,8 @@ function more(tenant: string, third: number): { name: string; text: string }[] {
     {
       name: 'deliveries',
       text: `insert into accord.delivery_attempt (tenant, subscription, sequence, number, at, ms, status, kind)
-        select '${tenant}', 'crm', n, 1, ${today('n', DAY_EVENTS)}, 12, case when n % 50 = 0 then 500 else 200 end, 'l'
-        from generate_series(1, ${DAY_EVENTS}) n`,
+        select '${tenant}', 'crm', n, 1, ${today('n', third)}, 12, case when n % 50 = 0 then 500 else 200 end, 'l'
+        from generate_series(1, ${third}) n`,
     },
     {
       name: 'audit',

@@ -15,7 +15,7 @@ import type { Browser } from 'playwright-core';
 import { buildPortal } from '../cli/portal-build.ts';
 import { portalDirectory } from '../cli/portal-digest.ts';
 import { createInstallation, type ServerProcess, startProcess, userId } from './installation.ts';
-import { change, drag, launch, open, openPage, type Site } from './portal-browser.ts';
+import { change, drag, launch, open, openPage, type Site, type Visit } from './portal-browser.ts';
 import { measureGraphql } from './portal-graphql.ts';
 import { configure, configureWide, DEFINITION, HUB, logIn, seed } from './portal-seed.ts';
 import { median, noise, percentile, table, target } from './report.ts';
@@ -99,30 +99,43 @@ async function measureFirst(site: Site): Promise<void> {
   console.log(noise(times));
 }
 
-async function measurePages(browser: Browser, site: Site): Promise<void> {
-  const measured = new Map(places.map((place) => [place, [] as Awaited<ReturnType<typeof change>>[]]));
+type Measured = Visit & { serverMs: number };
+
+async function measurePages(browser: Browser, site: Site, server: ServerProcess): Promise<void> {
+  const measured = new Map(places.map((place) => [place, [] as Measured[]]));
   const page = await openPage(browser, site);
   for (let round = 0; round < ROUNDS; round++) {
     // A new document each round: nothing is left of what the one before had asked for, but for the files.
     await open(page, `${site.base}/portal/t/bench/settings/members`, ['h1']);
-    for (const [place, visits] of measured)
-      visits.push(await change(page, `/portal/t/bench${place.path}`, place.shown));
+    for (const [place, visits] of measured) {
+      const before = await server.usage();
+      const visit = await change(page, `/portal/t/bench${place.path}`, place.shown);
+      visits.push({ ...visit, serverMs: ((await server.usage()).cpuUs - before.cpuUs) / 1000 });
+    }
   }
   await page.context().close();
-  const ms = (visits: readonly { ms: number }[]) => visits.map((one) => one.ms);
-  const line = ([place, visits]: [
-    Place,
-    { ms: number; slowest: { path: string; ms: number }; requests: number }[],
-  ]) => {
+  const ms = (visits: readonly Measured[]) => visits.map((one) => one.ms);
+  const line = ([place, visits]: [Place, Measured[]]) => {
     const slow = visits.map((one) => one.slowest).sort((one, other) => one.ms - other.ms)[visits.length >> 1];
-    const first = visits[0] as { ms: number; requests: number };
+    const first = visits[0] as Measured;
     return [
       ...[place.name, median(ms(visits)).toFixed(0), percentile(ms(visits), 0.95).toFixed(0), first.ms.toFixed(0)],
+      ...[median(visits.map((one) => one.cpuMs)).toFixed(0), median(visits.map((one) => one.serverMs)).toFixed(0)],
       ...[first.requests, slow?.ms.toFixed(0) ?? '', slow?.path.replace('/tenants/bench', 'C') ?? ''],
     ];
   };
   const all = [...measured];
-  table(['page', 'p50 ms', 'p95', 'first visit', 'requests', 'slowest p50', 'which'], all.map(line));
+  const header = [
+    'page',
+    'p50 ms',
+    'p95',
+    'first visit',
+    'CPU of the page',
+    'of the server',
+    'requests',
+    'slowest p50',
+  ];
+  table([...header, 'which'], all.map(line));
   for (const [{ name, judged }, visits] of all) {
     const p50 = median(ms(visits));
     if (judged) target(`page change, ${name}`, '≤ 300 ms', `p50 ${p50.toFixed(0)} ms`, p50 <= 300);
@@ -215,7 +228,7 @@ try {
   const browser = await launch();
   const server = await startProcess('accord', installation.environment);
   if (wanted.includes('first')) await measureFirst(siteOf(server));
-  if (wanted.includes('pages')) await measurePages(browser, siteOf(server));
+  if (wanted.includes('pages')) await measurePages(browser, siteOf(server), server);
   if (wanted.includes('drag')) await measureDrags(browser, siteOf(server));
   if (wanted.includes('graphql')) await measureGraphql(installation, server);
   await server.stop();
