@@ -1,10 +1,12 @@
 /**
  * The server that a benchmark measures from outside: `accord`, exactly as the program serves, or `bare`, a Fastify
  * route with the same body and response schema and nothing else, or `bare+policy`, the same that also evaluates the
- * policy (OPA's own Wasm in BENCH_WASM, with opa-wasm) on the body, or `bare-oidc`, oidc-provider alone. Tells its CPU time over IPC.
+ * policy (OPA's own Wasm in BENCH_WASM, with opa-wasm) on the body, or `bare-oidc`, oidc-provider alone; `accord-without-portal`: without
+ * what the portal is served by and asks. Tells its CPU time over IPC.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
+import { registerHooks } from 'node:module';
 import { loadPolicy } from '@open-policy-agent/opa-wasm';
 import Fastify from 'fastify';
 import { AuthorizationRequest, AuthorizationResponse } from '../server/authz/schema.ts';
@@ -25,6 +27,25 @@ async function serveAccord(): Promise<Served> {
       await services.close();
     },
   };
+}
+
+/** Takes rooms out of the list of rooms, and the application out of the portal's pages, before either is loaded. */
+function leaveOutPortal(): void {
+  const room = /^import \{ (?:overview|people|graphql)Room \} .*$|^ {2}(?:overview|people|graphql)Room,$/gm;
+  registerHooks({
+    load(url, context, next) {
+      const loaded = next(url, context);
+      if (url.endsWith('/server/rooms.ts')) {
+        const text = Buffer.from(loaded.source as Buffer).toString();
+        const source = text.replace(room, '');
+        if (text.match(room)?.length !== 6) throw new Error('the list of rooms reads otherwise');
+        return { ...loaded, source };
+      }
+      if (url.endsWith('/server/portal/application-routes.ts'))
+        return { ...loaded, source: 'export function registerApplication() {}' };
+      return loaded;
+    },
+  });
 }
 
 type Evaluate = (body: AuthorizationRequest) => unknown;
@@ -78,6 +99,7 @@ async function serve(mode: string | undefined): Promise<Served> {
   if (mode === 'bare-oidc') return serveProvider();
   if (mode === 'bare') return serveBare(constant);
   if (mode === 'bare+policy') return serveBare(await policyOf(process.env.BENCH_WASM as string));
+  if (mode === 'accord-without-portal') leaveOutPortal();
   return serveAccord();
 }
 

@@ -150,8 +150,8 @@ function before({ before: place }: Page): Sql {
 const subjectId = sql`request #>> '{subject,id}'`;
 const resourceId = sql`request #>> '{resource,id}'`;
 const reason = sql`answer ->> 'reason'`;
-const hashed = (value: Sql, text: string) =>
-  sql`and hashtextextended(${value}, 0) = hashtextextended(${text}, 0) and ${value} = ${text}`;
+const hashed = (hash: Sql, value: Sql, text: string) =>
+  sql`and ${hash} = hashtextextended(${text}, 0) and ${value} = ${text}`;
 
 /** What an index finds: the time, and one of the others, that which is likely to be the rarest. */
 function narrowed(filter: DecisionFilter): Sql {
@@ -161,13 +161,12 @@ function narrowed(filter: DecisionFilter): Sql {
 }
 
 function narrowedBy({ subject, resource, reason: why, action, policyRevision }: DecisionFilter): Sql {
-  if (resource !== undefined) return hashed(resourceId, resource.id);
-  if (subject !== undefined) return hashed(subjectId, subject.id);
-  if (why !== undefined) return hashed(reason, why);
+  if (resource !== undefined) return hashed(sql`resource_hash`, resourceId, resource.id);
+  if (subject !== undefined) return hashed(sql`subject_hash`, subjectId, subject.id);
+  if (why !== undefined) return hashed(sql`reason_hash`, reason, why);
   if (action === undefined) return none;
-  return policyRevision === undefined
-    ? hashed(sql`action`, action)
-    : sql`${hashed(sql`action`, action)} and policy_number = ${policyRevision}`;
+  const ofAction = hashed(sql`action_hash`, sql`action`, action);
+  return policyRevision === undefined ? ofAction : sql`${ofAction} and policy_number = ${policyRevision}`;
 }
 
 /** All that is asked of a record besides its time. */

@@ -6,7 +6,7 @@ import { type Definition, definitionProblem, evaluateActive, isOlder } from '../
 import { type App, type RequestTenant, tenantOf } from '../http/fastify.ts';
 import { recordReaders } from '../http/member-access.ts';
 import { decodeCursor, encodeCursor, linkNext, PAGE_ITEMS, PageQuery } from '../http/paging.ts';
-import { countConsents, countInvited, readRemaining } from './adoption-store.ts';
+import { readRemaining } from './adoption-store.ts';
 import type { ConsentServices } from './request-context.ts';
 
 const url = '/tenants/:tenant/consent-definitions/:name';
@@ -44,17 +44,19 @@ export function registerAdoptionRoutes(app: App, services: ConsentServices): voi
     config: recordReaders,
     schema: {
       summary: 'Count how many users consented to each version of a definition',
+      description: `Counting reads all consents of the definition: counts of ${limits.adoptionKeptUsersMin} users or more are kept for up to ${limits.adoptionKeptMs / 1000} seconds.`,
       params: Type.Object({ tenant: Type.String(), name: Type.String() }),
-      response: { 200: Type.Object({ versions: Type.Array(VersionView) }) },
+      response: {
+        200: Type.Object({ countedAt: Type.String({ format: 'date-time' }), versions: Type.Array(VersionView) }),
+      },
     },
     handler: async (request) => {
       const { tenant, name } = request.params;
       const definition = definitionOf(request, name);
-      const [counts, invited] = await services.database.tenantSnapshot(tenant, (tx) =>
-        Promise.all([countConsents(tx, tenant, name), countInvited(tx, tenant, name)]),
-      );
+      const { consents: counts, invited, countedAt } = await services.adoptions.of(tenant, name);
       const now = services.clock.now();
       return {
+        countedAt: new Date(countedAt).toISOString(),
         versions: definition.versions.map((one): Static<typeof VersionView> => {
           const { version, endOfLife } = one;
           const away = invited.find((row) => row.version === version);

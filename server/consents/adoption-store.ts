@@ -12,8 +12,9 @@ export type CountRow = Static<typeof CountRow>;
 export function countConsents(tx: Transaction, tenant: string, definition: string): Promise<CountRow[]> {
   return tx.many(
     CountRow,
-    sql`select version, language, count(distinct user_id) as users from accord.user_consent
-      where tenant = ${tenant} and definition = ${definition} group by version, language order by version, language`,
+    sql`select version, language, count(*) as users from (select version, language, user_id from accord.user_consent
+      where tenant = ${tenant} and definition = ${definition} group by version, language, user_id) as each
+      group by version, language order by version, language`,
   );
 }
 

@@ -11,6 +11,7 @@ import type { DeniedRequestRecorder, Ledger } from '../ledger/index.ts';
 import type { MailServices } from '../mail/index.ts';
 import type { TenantSpec } from '../tenants/index.ts';
 import type { RecordUnit, WriteServices } from '../writes/index.ts';
+import type { AdoptionCounts } from './adoption-counts.ts';
 import type { ConsentHistory } from './consent-history.ts';
 
 export { entryOf } from '../ledger/index.ts';
@@ -20,6 +21,7 @@ export type ConsentServices = WriteServices &
     baseUrl: string;
     ledger: Ledger;
     history: ConsentHistory;
+    adoptions: AdoptionCounts;
     deniedRequests: DeniedRequestRecorder;
     /** What this server serves of a tenant, for what is no request's alone. @throws Problem 404, 503 */
     snapshotOf: (tenant: string) => { readonly spec: TenantSpec; readonly definitions: Definitions };

@@ -3,6 +3,8 @@ import { defineRoom } from '../room/room.ts';
 import { timedTask } from '../room/timed.ts';
 import { snapshotRoom } from '../snapshot/index.ts';
 import { writesRoom } from '../writes/index.ts';
+import { AdoptionCounts } from './adoption-counts.ts';
+import { countConsents, countInvited } from './adoption-store.ts';
 import { ConsentBatchWriter } from './batch-writer.ts';
 import { ConsentHistory } from './consent-history.ts';
 import { erasingConsents } from './erasing.ts';
@@ -19,14 +21,23 @@ type ReadFacts = [about: Parameters<typeof readConsentFacts>[1], now: number];
 export const consentsRoom = defineRoom({
   name: 'consents',
   tables: ['user_consent', 'consent_invitation'],
-  create({ database, encrypter, baseUrl, scheduler, observe }, use) {
+  create({ database, encrypter, baseUrl, scheduler, observe, clock }, use) {
     const writing = use(writesRoom);
     const { snapshotOf } = use(snapshotRoom);
     const { ledger, deniedRequests } = use(ledgerRoom);
     const history = new ConsentHistory(database);
     const holders = new HolderReader(database, scheduler);
+    const adoptions = new AdoptionCounts(clock, (tenant, name) =>
+      database.tenantSnapshot(tenant, async (tx) => {
+        const [consents, invited] = await Promise.all([
+          countConsents(tx, tenant, name),
+          countInvited(tx, tenant, name),
+        ]);
+        return { consents, invited };
+      }),
+    );
     return {
-      ...{ ...writing, encrypter, observe, baseUrl, snapshotOf, ledger, history, deniedRequests },
+      ...{ ...writing, encrypter, observe, baseUrl, snapshotOf, ledger, history, deniedRequests, adoptions },
       batchWriter: new ConsentBatchWriter({ ...writing, encrypter, observe, snapshotOf }),
       readHolders: (...asked: Parameters<HolderReader['read']>) => holders.read(...asked),
       readFacts: (...[about, now]: ReadFacts) => readConsentFacts(history, about, now),

@@ -236,6 +236,9 @@ export const limits = {
   memberReasonCharsMax: 500, // why a member acts for a user
   proofMembersMax: 64,
   consentsLookedAtMax: 2000, // for one page of those who are left with a version
+  adoptionKeptUsersMin: 100_000, // counts of so many users of a definition are kept
+  adoptionKeptMs: 60_000,
+  adoptionsKept: 1000, // definitions of all tenants whose counts a server keeps
   registrationItemsMax: 500, // in one transaction, unless one request alone has more
   registrationsWritingMax: 2, // transactions of a tenant at once
 

@@ -16,15 +16,20 @@ create table accord.decision (
   revision bigint not null,
   duration_us integer not null,
   request_id text,
+  -- What is searched for may be longer than an index takes: its hash is in the index, and the row is compared itself. The hashes are
+  -- columns, because an index on an expression is not used under row-level security where a function of it is not leakproof.
+  action_hash bigint generated always as (hashtextextended(action, 0)) stored,
+  subject_hash bigint generated always as (hashtextextended(request #>> '{subject,id}', 0)) stored,
+  resource_hash bigint generated always as (hashtextextended(request #>> '{resource,id}', 0)) stored,
+  reason_hash bigint generated always as (hashtextextended(answer ->> 'reason', 0)) stored,
   primary key (tenant, at, id)
 ) partition by range (at);
--- What is searched for may be longer than an index takes: its hash is in the index, and the row is compared itself.
 create index on accord.decision (tenant, id);
-create index on accord.decision (tenant, hashtextextended(action, 0), at, id);
-create index on accord.decision (tenant, hashtextextended(action, 0), policy_number, at, id) where policy_number is not null;
-create index on accord.decision (tenant, hashtextextended(request #>> '{subject,id}', 0), at, id) where request #>> '{subject,id}' is not null;
-create index on accord.decision (tenant, hashtextextended(request #>> '{resource,id}', 0), at, id) where request #>> '{resource,id}' is not null;
-create index on accord.decision (tenant, hashtextextended(answer ->> 'reason', 0), at, id) where answer ->> 'reason' is not null;
+create index on accord.decision (tenant, action_hash, at, id);
+create index on accord.decision (tenant, action_hash, policy_number, at, id) where policy_number is not null;
+create index on accord.decision (tenant, subject_hash, at, id) where subject_hash is not null;
+create index on accord.decision (tenant, resource_hash, at, id) where resource_hash is not null;
+create index on accord.decision (tenant, reason_hash, at, id) where reason_hash is not null;
 select accord.isolate('accord.decision');
 create table accord.decision_rest partition of accord.decision default;
 select accord.ensure_partitions(3);

@@ -87,7 +87,7 @@ function decisions(tenant: string, { type, id, isUser }: Person, order: Sql): Sq
   return sql`select at, id, jsonb_build_object('what', answer ->> 'outcome', 'outcome', answer ->> 'outcome', 'reason', answer ->> 'reason',
       'action', action, 'resource', jsonb_build_object('type', request #>> '{resource,type}', 'id', request #>> '{resource,id}'),
       'by', caller, 'requestId', request_id) as data
-    from accord.decision where tenant = ${tenant} and hashtextextended(${subject}, 0) = hashtextextended(${id}, 0)
+    from accord.decision where tenant = ${tenant} and subject_hash = hashtextextended(${id}, 0)
       and ${subject} = ${id} and coalesce(request #>> '{subject,type}', '') in (select unnest(${column.texts(types, (one) => one)})) ${order}`;
 }
 
@@ -96,14 +96,13 @@ function auditParts(tenant: string, { type, id }: Person, order: Sql): [Timeline
   const data = sql`jsonb_build_object('what', action, 'objectKind', object_kind, 'name', object_name, 'by', actor #>> '{}',
     'requestId', request_id) as data`;
   const name = `${type}/${id}`;
-  const word = sql`split_part(object_name, ' ', 1)`;
   const by = sql`actor #>> '{}'`;
   const user = `user:${type}:${id}`;
   const about = sql`select at, id, ${data} from accord.audit_entry where tenant = ${tenant}
-    and hashtextextended(${word}, 0) = hashtextextended(split_part(${name}, ' ', 1), 0)
+    and about_hash = hashtextextended(split_part(${name}, ' ', 1), 0)
     and (object_name = ${name} or starts_with(object_name, ${`${name} `})) ${order}`;
   const done = sql`select at, id, ${data} from accord.audit_entry where tenant = ${tenant}
-    and hashtextextended(${by}, 0) = hashtextextended(${user}, 0) and ${by} = ${user}
+    and by_hash = hashtextextended(${user}, 0) and ${by} = ${user}
     and not (object_name = ${name} or starts_with(object_name, ${`${name} `})) ${order}`;
   return [
     ['audit', about],
@@ -130,7 +129,7 @@ export function readSeen(
     sql`(select time from accord.ledger_entry where ${isUser} and tenant = ${tenant} and user_id = ${id} order by time ${way} limit 1)`;
   const subject = sql`request #>> '{subject,id}'`;
   const decided = (way: Sql) => sql`(select at from accord.decision where tenant = ${tenant}
-    and hashtextextended(${subject}, 0) = hashtextextended(${id}, 0) and ${subject} = ${id} order by at ${way} limit 1)`;
+    and subject_hash = hashtextextended(${id}, 0) and ${subject} = ${id} order by at ${way} limit 1)`;
   return tx.one(
     SeenRow,
     sql`with related as (

@@ -24,8 +24,10 @@ import { entityTypeSpec, parseTypeKey, relationshipTypeSpec, typeKeyOf } from '.
 import {
   type EntityKind,
   EntityTypeBody,
+  type EntityTypeRow,
   EntityTypeView,
   RelationshipTypeBody,
+  type RelationshipTypeRow,
   RelationshipTypeView,
 } from './schema.ts';
 import { loadEntityTypes, loadRelationshipTypes } from './store.ts';
@@ -37,12 +39,20 @@ const dryRun = Type.Optional(
   }),
 );
 
+const objects = Type.Optional(
+  Type.Union([Type.Literal('true'), Type.Literal('false')], {
+    description:
+      'true: with the objects of the names, in their order; the ETag of each is its revision in quotation marks.',
+  }),
+);
+
 const readers = { access: { api: 'config', roles } } as const;
 const writers = { access: { api: 'config', roles: ['security-admin', 'config-editor'] } } as const;
 
 export type TypeRouteServices = TypeServices & ConfigServing;
 
 type Row = { revision: number; owner: Owner; updated_at: string; updated_by: string };
+type Found = { row: Row; shown: object };
 /** What the verbs of one list are made of; `name` is the last part of the path. */
 type Family = {
   path: string;
@@ -50,8 +60,8 @@ type Family = {
   plural: string;
   body: TSchema;
   view: TSchema;
-  list(tx: Transaction, tenant: string): Promise<string[]>;
-  read(tx: Transaction, tenant: string, name: string): Promise<{ row: Row; shown: object }>;
+  list(tx: Transaction, tenant: string): Promise<(Found & { name: string })[]>;
+  read(tx: Transaction, tenant: string, name: string): Promise<Found>;
   put(
     writer: Writer,
     tenant: string,
@@ -68,17 +78,16 @@ export function registerTypeRoutes(app: App, services: TypeRouteServices): void 
 }
 
 function entityFamily(services: TypeServices, kind: EntityKind): Family {
+  const found = (row: EntityTypeRow) => ({ row, shown: { name: row.name, ...row.spec } });
   return {
     path: `${kind}-types`,
     noun: kind === 'actor' ? 'an actor type' : 'a resource type',
     plural: `${kind} types`,
     body: EntityTypeBody,
     view: EntityTypeView,
-    list: async (tx, tenant) => (await loadEntityTypes(tx, tenant, kind)).map((row) => row.name),
-    read: async (tx, tenant, name) => {
-      const row = await requireEntityType(tx, tenant, { kind, name });
-      return { row, shown: { name, ...row.spec } };
-    },
+    list: async (tx, tenant) =>
+      (await loadEntityTypes(tx, tenant, kind)).map((row) => ({ name: row.name, ...found(row) })),
+    read: async (tx, tenant, name) => found(await requireEntityType(tx, tenant, { kind, name })),
     put: (writer, tenant, name, body, options) =>
       putEntityType(services, writer, tenant, { kind, name, spec: entityTypeSpec(body as EntityTypeBody) }, options),
     remove: (writer, tenant, name, options) => deleteEntityType(services, writer, tenant, { kind, name }, options),
@@ -86,6 +95,11 @@ function entityFamily(services: TypeServices, kind: EntityKind): Family {
 }
 
 function relationshipFamily(services: TypeServices): Family {
+  const keyOf = (row: RelationshipTypeRow) => ({ from: row.from_type, name: row.name, to: row.to_type });
+  const found = (row: RelationshipTypeRow) => ({
+    row,
+    shown: { ...keyOf(row), ...row.spec, ...(row.retired ? { retired: true } : {}) },
+  });
   return {
     path: 'relationship-types',
     noun: 'a relationship type',
@@ -93,14 +107,8 @@ function relationshipFamily(services: TypeServices): Family {
     body: RelationshipTypeBody,
     view: RelationshipTypeView,
     list: async (tx, tenant) =>
-      (await loadRelationshipTypes(tx, tenant)).map((row) =>
-        typeKeyOf({ from: row.from_type, name: row.name, to: row.to_type }),
-      ),
-    read: async (tx, tenant, name) => {
-      const key = parseTypeKey(name);
-      const row = await requireRelationshipType(tx, tenant, key);
-      return { row, shown: { ...key, ...row.spec, ...(row.retired ? { retired: true } : {}) } };
-    },
+      (await loadRelationshipTypes(tx, tenant)).map((row) => ({ name: typeKeyOf(keyOf(row)), ...found(row) })),
+    read: async (tx, tenant, name) => found(await requireRelationshipType(tx, tenant, parseTypeKey(name))),
     put: (writer, tenant, name, body, options) => {
       const key = parseTypeKey(name);
       const spec = relationshipTypeSpec(tenant, key, body as RelationshipTypeBody);
@@ -172,18 +180,32 @@ function registerList(app: App, services: TypeRouteServices, family: Family): vo
     schema: {
       summary: `List ${family.plural}`,
       params: TenantParams,
-      querystring: WholeQuery,
-      response: { 200: NamesPage },
+      querystring: Type.Object({ ...WholeQuery.properties, objects }, { additionalProperties: false }),
+      response: {
+        200: Type.Object({ ...NamesPage.properties, objects: Type.Optional(Type.Array(family.view)) }),
+      },
     },
     handler: async (request, reply) => {
       const { tenant } = request.params;
       const { limit, cursor } = request.query;
+      const { role } = memberOf(request);
+      const withObjects = request.query.objects === 'true';
       const after = cursor === undefined ? undefined : decodeCursor(cursor, family.path);
       const all = await services.database.read(tenant, (tx) => family.list(tx, tenant));
-      const begin = after === undefined ? 0 : all.indexOf(after) + 1 || all.findIndex((name) => name > after);
-      const names = begin < 0 ? [] : all.slice(begin);
+      const names = all.map(({ name }) => name);
+      const begin = after === undefined ? 0 : names.indexOf(after) + 1 || names.findIndex((name) => name > after);
+      const rest = begin < 0 ? [] : all.slice(begin);
       const self = `/tenants/${tenant}/${family.path}`;
-      return pageOfNames(reply, names, { self, list: family.path, limit });
+      const filter: Record<string, string> = withObjects ? { objects: 'true' } : {};
+      const of = { self, list: family.path, limit, filter };
+      const page = pageOfNames(
+        reply,
+        rest.map(({ name }) => name),
+        of,
+      );
+      if (!withObjects) return page;
+      const shown = rest.slice(0, page.resources.length);
+      return { ...page, objects: shown.map((one) => ({ ...one.shown, ...aboutOf(one.row, role) })) };
     },
   });
 }

@@ -147,20 +147,21 @@ describe('a search', () => {
   });
 
   test('uses an index for each of its filters', async () => {
-    const url = `${adminUrl}${adminUrl.includes('?') ? '&' : '?'}options=-c%20enable_seqscan%3Doff`;
+    // As the servers' role: the owner is not bound by row-level security, which keeps some indexes from being used.
+    const url = `${server.db.url}&options=-c%20enable_seqscan%3Doff%20-c%20accord.tenant%3Dx`;
     for (const where of [
-      `hashtextextended(request #>> '{subject,id}', 0) = 1 and request #>> '{subject,id}' = 'x'`,
-      `hashtextextended(request #>> '{resource,id}', 0) = 1 and request #>> '{resource,id}' = 'x'`,
-      `hashtextextended(answer ->> 'reason', 0) = 1 and answer ->> 'reason' = 'x'`,
-      `hashtextextended(action, 0) = 1 and action = 'x'`,
-      `hashtextextended(action, 0) = 1 and action = 'x' and policy_number = 1`,
+      `subject_hash = hashtextextended('x', 0) and request #>> '{subject,id}' = 'x'`,
+      `resource_hash = hashtextextended('x', 0) and request #>> '{resource,id}' = 'x'`,
+      `reason_hash = hashtextextended('x', 0) and answer ->> 'reason' = 'x'`,
+      `action_hash = hashtextextended('x', 0) and action = 'x'`,
+      `action_hash = hashtextextended('x', 0) and action = 'x' and policy_number = 1`,
     ]) {
       const rows = await asAdmin<Record<string, string>>(
         url,
-        `explain select from accord.decision_rest where tenant = 'x' and ${where} order by at desc, id desc limit 10`,
+        `explain select from accord.decision where tenant = 'x' and ${where} order by at desc, id desc limit 10`,
       );
       const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
-      expect(plan, plan).toMatch(/Index Cond: .*hashtextextended/);
+      expect(plan, plan).toMatch(/Index Cond: .*_hash/);
     }
   });
 });

@@ -34,7 +34,8 @@ export function DataTable<T>({ label, columns, pages, rowKey, onOpen, selected, 
   const caption = useId();
   const { rows } = pages;
   if (more?.error && rows.length === 0) return <ProblemAlert error={more.error} onRetry={more.reload} />;
-  if (rows.length === 0 && !more?.isLoading) return empty ?? <p className="dim">{texts.noRows}</p>;
+  // A page that was searched may have none, and another one behind it.
+  if (rows.length === 0 && !more?.isLoading && !more?.hasMore) return empty ?? <p className="dim">{texts.noRows}</p>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls is reached by keyboard
     <section className="table-box" aria-labelledby={caption} tabIndex={0}>

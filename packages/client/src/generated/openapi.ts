@@ -5382,6 +5382,8 @@ export interface paths {
                     limit?: number;
                     /** @description The cursor of the page, from the previous page. */
                     cursor?: string;
+                    /** @description true: with the objects of the names, in their order; the ETag of each is its revision in quotation marks. */
+                    objects?: "true" | "false";
                 };
                 header?: never;
                 path: {
@@ -5403,6 +5405,28 @@ export interface paths {
                                 [key: string]: string;
                             };
                             cursor?: string;
+                            objects?: {
+                                name: string;
+                                /** @description Attributes by name. All others are refused. If absent, all attributes are refused. */
+                                attributes?: {
+                                    [key: string]: {
+                                        /**
+                                         * @description A date is an RFC 3339 instant.
+                                         * @enum {unknown}
+                                         */
+                                        type: "string" | "number" | "boolean" | "date";
+                                        /** @description Whether the attribute is required. Default: false. */
+                                        required?: boolean;
+                                    };
+                                };
+                                /** @description The tenant's revision that last changed it. */
+                                revision: number;
+                                /** Format: date-time */
+                                updatedAt: string;
+                                updatedBy: string;
+                                /** @description `api`, or the manifest that owns it. */
+                                managedBy: string;
+                            }[];
                         };
                     };
                 };
@@ -5605,6 +5629,8 @@ export interface paths {
                     limit?: number;
                     /** @description The cursor of the page, from the previous page. */
                     cursor?: string;
+                    /** @description true: with the objects of the names, in their order; the ETag of each is its revision in quotation marks. */
+                    objects?: "true" | "false";
                 };
                 header?: never;
                 path: {
@@ -5626,6 +5652,28 @@ export interface paths {
                                 [key: string]: string;
                             };
                             cursor?: string;
+                            objects?: {
+                                name: string;
+                                /** @description Attributes by name. All others are refused. If absent, all attributes are refused. */
+                                attributes?: {
+                                    [key: string]: {
+                                        /**
+                                         * @description A date is an RFC 3339 instant.
+                                         * @enum {unknown}
+                                         */
+                                        type: "string" | "number" | "boolean" | "date";
+                                        /** @description Whether the attribute is required. Default: false. */
+                                        required?: boolean;
+                                    };
+                                };
+                                /** @description The tenant's revision that last changed it. */
+                                revision: number;
+                                /** Format: date-time */
+                                updatedAt: string;
+                                updatedBy: string;
+                                /** @description `api`, or the manifest that owns it. */
+                                managedBy: string;
+                            }[];
                         };
                     };
                 };
@@ -5828,6 +5876,8 @@ export interface paths {
                     limit?: number;
                     /** @description The cursor of the page, from the previous page. */
                     cursor?: string;
+                    /** @description true: with the objects of the names, in their order; the ETag of each is its revision in quotation marks. */
+                    objects?: "true" | "false";
                 };
                 header?: never;
                 path: {
@@ -5849,6 +5899,59 @@ export interface paths {
                                 [key: string]: string;
                             };
                             cursor?: string;
+                            objects?: {
+                                from: string;
+                                name: string;
+                                to: string;
+                                /** @description Display name of the relationship as seen from the other end. */
+                                inverse?: string;
+                                /** @description Maximum number of such relationships to one target at a time. */
+                                maxPerTarget?: number;
+                                /** @description How the relationship is shared by invitation. If absent, it is not. */
+                                invitation?: {
+                                    /**
+                                     * @description Whether the relationship is shared by invitation.
+                                     * @default true
+                                     */
+                                    enabled: boolean;
+                                    /**
+                                     * @description How long an invitation can be accepted: an ISO 8601 duration of one unit, at most P30D.
+                                     * @default P7D
+                                     */
+                                    ttl: string;
+                                    /**
+                                     * @description Who may accept an invitation. none: whoever has its requestToken. contact: of those, only a user whose access token has the invited mail address as a verified one (contactClaims of its issuer). An invitation that was made with contact stays bound when this becomes none.
+                                     * @default none
+                                     * @enum {unknown}
+                                     */
+                                    binding: "none" | "contact";
+                                    /**
+                                     * @description How many actors may accept one invitation.
+                                     * @default 1
+                                     */
+                                    maxUses: number;
+                                    /** @description Name of the mail template. Defaults to relationship-invitation. It has no effect yet: mails use the built-in template. */
+                                    template?: string;
+                                    /** @description Addresses that an accepted invitation may redirect to. */
+                                    redirectUris?: string[];
+                                };
+                                /** @description Pairs of relationship types through which this relationship also holds: user:drives:car through user:member_of:group and group:owns:car. */
+                                inheritedThrough?: {
+                                    /** @description The first step, From:relationship:Middle, from the type of this relationship to an intermediate type. */
+                                    relationship: string;
+                                    /** @description The second step, Middle:relationship:To, from the intermediate type to the other end of this relationship. */
+                                    from: string;
+                                }[];
+                                /** @description true: the manifest was deleted while relationships of the type exist. No new ones can be created. */
+                                retired?: boolean;
+                                /** @description The tenant's revision that last changed it. */
+                                revision: number;
+                                /** Format: date-time */
+                                updatedAt: string;
+                                updatedBy: string;
+                                /** @description `api`, or the manifest that owns it. */
+                                managedBy: string;
+                            }[];
                         };
                     };
                 };
@@ -10988,7 +11091,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Count how many users consented to each version of a definition */
+        /**
+         * Count how many users consented to each version of a definition
+         * @description Counting reads all consents of the definition: counts of 100000 users or more are kept for up to 60 seconds.
+         */
         get: {
             parameters: {
                 query?: never;
@@ -11008,6 +11114,8 @@ export interface paths {
                     };
                     content: {
                         "application/json": {
+                            /** Format: date-time */
+                            countedAt: string;
                             versions: {
                                 version: string;
                                 /** @description Whether users are asked for this version now, in any language. */

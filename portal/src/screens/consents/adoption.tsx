@@ -25,7 +25,7 @@ export function Adoption({ name, onOpen }: { name: string; onOpen: (open: Open) 
   const path = `${pathOfDefinition(name)}/adoption`;
   const found = useQuery({
     queryKey: ['consents', tenant.code, 'adoption', name],
-    queryFn: async ({ signal }) => (await api.get<{ versions: Row[] }>(path, { signal })).data.versions,
+    queryFn: async ({ signal }) => (await api.get<{ countedAt: string; versions: Row[] }>(path, { signal })).data,
   });
   const number = (count: number) => count.toLocaleString(language);
   return (
@@ -37,9 +37,14 @@ export function Adoption({ name, onOpen }: { name: string; onOpen: (open: Open) 
       <p className="dim">{t.adoptionAbout}</p>
       {found.error && <ProblemAlert error={found.error} onRetry={() => void found.refetch()} />}
       {found.data && (
+        <p className="dim">
+          {t.counted} <RelativeTime at={found.data.countedAt} />
+        </p>
+      )}
+      {found.data && (
         <DataTable
           label={t.adoption}
-          pages={{ rows: found.data }}
+          pages={{ rows: found.data.versions }}
           rowKey={({ version }) => version}
           columns={[
             { id: 'version', header: t.version, cell: ({ version }) => version },

@@ -138,6 +138,7 @@ export const en = {
 
   adoption: 'Adoption',
   adoptionAbout: 'How many users agreed to each version. They may have agreed to a newer one since.',
+  counted: 'Counted',
   users: 'Users',
   byLanguage: 'By language',
   invited: 'Invited',

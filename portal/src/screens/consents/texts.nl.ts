@@ -138,6 +138,7 @@ export const nl = {
 
   adoption: 'Overgang',
   adoptionAbout: 'Hoeveel gebruikers met elke versie instemden. Sindsdien kunnen ze met een nieuwere hebben ingestemd.',
+  counted: 'Geteld',
   users: 'Gebruikers',
   byLanguage: 'Per taal',
   invited: 'Uitgenodigd',

@@ -1,32 +1,33 @@
 /** The whole model of the tenant: it is small, and the picture needs all of it. */
 import { useQuery } from '@tanstack/react-query';
-import { segment, type TenantApi } from '../../core/api.ts';
+import type { TenantApi } from '../../core/api.ts';
 import { queryClient } from '../../core/query.ts';
 import { useTenant } from '../../core/session.ts';
 import type { Kind, Model, RelationshipObject, TypeObject } from './shapes.ts';
 
-async function namesOf(api: TenantApi, kind: Kind, signal: AbortSignal): Promise<string[]> {
-  const all: string[] = [];
+/** With what they say: one answer for all of a kind, not one for each. */
+async function ofKind<K extends Kind, T extends TypeObject | RelationshipObject>(
+  api: TenantApi,
+  kind: K,
+  signal: AbortSignal,
+) {
+  const all: { kind: K; etag: string; spec: T }[] = [];
   let cursor: string | undefined;
   do {
-    const { data } = await api.get<{ resources: string[]; cursor?: string }>(`/${kind}`, {
-      query: { limit: 200, cursor },
+    const query = { objects: true, limit: 200, cursor };
+    const { data } = await api.get<{ resources: string[]; objects: T[]; cursor?: string }>(`/${kind}`, {
+      query,
       signal,
     });
-    all.push(...data.resources);
+    for (const [index, object] of data.objects.entries()) {
+      // Of a relationship type the answer has the parts of the name; here it is From:relationship:To.
+      const spec = { ...object, name: data.resources[index] ?? object.name };
+      all.push({ kind, etag: `"${object.revision}"`, spec });
+    }
     cursor = data.cursor;
   } while (cursor !== undefined);
   return all;
 }
-
-const ofKind = async <K extends Kind, T>(api: TenantApi, kind: K, signal: AbortSignal) =>
-  Promise.all(
-    (await namesOf(api, kind, signal)).map(async (name) => {
-      const { data, etag } = await api.get<T>(`/${kind}/${segment(name)}`, { signal });
-      // Of a relationship type the answer has the parts of the name; here it is From:relationship:To.
-      return { kind, etag, spec: { ...data, name } };
-    }),
-  );
 
 export function useModel() {
   const { tenant, api } = useTenant();
