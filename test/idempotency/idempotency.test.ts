@@ -93,6 +93,8 @@ const routes: Record<string, () => Promise<{ send: Send; counted: [table: string
       counted: ['audit_entry', cars.tenant],
     };
   },
+  '/{tenant}/sharing/invitations/{id}/accept': () => received('accept', 'invitation_use'),
+  '/{tenant}/sharing/invitations/{id}/decline': () => received('decline', 'audit_entry'),
   '/{tenant}/consents': () => consents('', (change) => ({ ...item('news', '1 a en'), userId: 'ann', ...change })),
   '/{tenant}/consents/refusals': () =>
     consents('/refusals', (change) => ({ ...item('news', '1 a en'), userId: 'ann', ...change })),
@@ -237,6 +239,17 @@ const memberRoutes: typeof routes = {
 };
 Object.assign(routes, memberRoutes);
 
+/** Of invitations that a person finds by its verified address. */
+async function received(verb: 'accept' | 'decline', table: string) {
+  const [made, another] = [await cars.invite(), await cars.invite()];
+  const bob = await server.user(cars.tenant, 'bob', 'bob.builder@example.com');
+  const send: Send = async (key, change) => {
+    const { invitationId } = change ? another : made;
+    return post(bob, `/${cars.tenant}/sharing/invitations/${invitationId}/${verb}`, undefined, key);
+  };
+  return { send, counted: [table, cars.tenant] as [string, string] };
+}
+
 /** A tenant with a document that may be consented to, and its security admin. */
 async function givable() {
   const { tenant, define } = await consenting(server, clock);
@@ -305,7 +318,9 @@ describe('every POST that creates', () => {
       '/tenants/{tenant}/event-stream/subscriptions/{id}/replay',
       '/tenants/{tenant}/event-stream/subscriptions/{id}/replays/{replay}/cancel', // again is no error
       '/tenants/{tenant}/event-stream/subscriptions/{id}/test',
+      '/tenants/{tenant}/keys/rotate', // asked again, it rotates again, as the command does
       '/tenants/{tenant}/mail/test', // each sends a mail to whoever tries it
+      '/tenants/{tenant}/tokens/check', // writes nothing
       '/{tenant}/actors/{type}/{id}/erase',
       '/{tenant}/mail/bounces', // repeated, it says the same
     ]);
