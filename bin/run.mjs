@@ -42,7 +42,7 @@ function installMissing() {
     .digest('hex');
   const stamp = join(root, 'node_modules', '.accord-lock');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return;
-  console.error('Installing what is missing (npm ci)…');
+  console.error('Installing what is missing (npm ci), which takes about a minute…');
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
   const { status } = spawnSync(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,

@@ -68,7 +68,9 @@ async function databaseUrl(directory: string): Promise<string> {
   if (given !== undefined) return given;
   const local = await attachLocal(directory);
   if (local === undefined)
-    throw new UsageError(`accord audit: no accord start uses ${resolve(directory)}; run accord start first`);
+    throw new UsageError(
+      `accord audit: no accord start uses ${resolve(directory)}; run accord start first, or name its directory with --data`,
+    );
   return local.environment.ACCORD_DATABASE_URL;
 }
 

@@ -31,7 +31,9 @@ export async function installationConfig(command: string, directory: string, giv
   if (given.ACCORD_DATABASE_URL !== undefined) return given;
   const local = await attachLocal(directory);
   if (local === undefined) {
-    throw new UsageError(`accord ${command}: no accord start uses ${resolve(directory)}; run accord start first`);
+    throw new UsageError(
+      `accord ${command}: no accord start uses ${resolve(directory)}; run accord start first, or name its directory with --data`,
+    );
   }
   const baseUrl = given.ACCORD_BASE_URL ?? local.baseUrl;
   return { ...given, ...local.environment, ...(baseUrl === undefined ? {} : { ACCORD_BASE_URL: baseUrl }) };

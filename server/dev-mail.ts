@@ -8,7 +8,8 @@ import { limits } from './core/limits.ts';
 import { listOutbox, readOutboxFile } from './mail/index.ts';
 
 const PAGE = "default-src 'none'; style-src 'unsafe-inline'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'";
-const MAIL = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'";
+const MAIL =
+  "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'";
 const style =
   'body{font-family:system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em}td,th{text-align:left;padding:.3em .6em}pre{white-space:pre-wrap;background:#f4f4f4;padding:1em}iframe{width:100%;height:40em;border:1px solid #ccc}';
 
@@ -44,13 +45,22 @@ export function registerDevMail(app: FastifyInstance, directory: string, guard: 
     const { at, tenant, to, subject } = mail;
     const about = `<p><a href="/dev/mail">All mail</a></p><p>To ${text(to)}, of ${text(tenant)}, ${at}</p>`;
     const html =
-      mail.html === '' ? '' : `<h2>HTML</h2><iframe sandbox src="/dev/mail/${file}/html" title="HTML"></iframe>`;
-    return document(subject, `${about}<h2>Text</h2><pre>${text(mail.text)}</pre>${html}`);
+      mail.html === ''
+        ? ''
+        : `<h2>HTML</h2><iframe sandbox="allow-popups allow-popups-to-escape-sandbox" src="/dev/mail/${file}/html" title="HTML"></iframe>`;
+    return document(subject, `${about}<h2>Text</h2><pre>${linked(mail.text)}</pre>${html}`);
   });
-  page('/dev/mail/:file/html', MAIL, async (file) => (await readOutboxFile(directory, file))?.html);
+  page('/dev/mail/:file/html', MAIL, async (file) =>
+    (await readOutboxFile(directory, file))?.html.replace('<head>', '<head><base target="_blank">'),
+  );
 }
 
 const text = escapeHtml;
+
+/** The text of a mail, in which an address that stands alone on its line can be opened. */
+function linked(of: string): string {
+  return text(of).replaceAll(/^https?:\/\/[^\s<>]+$/gm, '<a href="$&" target="_blank" rel="noreferrer">$&</a>');
+}
 
 function document(title: string, content: string): string {
   return `<!doctype html>
