@@ -14,7 +14,7 @@ export function erasingRecords(encrypter: Encrypter): RoomErasing {
       const removed = await removeOfAccount(tx, tenant, digest, limits.erasePageItemsMax);
       return {
         removed: { oidcRecords: removed },
-        ...(removed === limits.erasePageItemsMax ? { next: '' } : {}),
+        ...(removed > 0 ? { next: '' } : {}),
       };
     },
     keeps: [],

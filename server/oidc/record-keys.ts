@@ -31,7 +31,8 @@ export async function forgetAccount(
   account: string,
 ): Promise<void> {
   const digest = accountDigest(encrypter, tenant, account);
-  while ((await removeOfAccount(tx, tenant, digest, limits.oidcSweepItemsMax)) === limits.oidcSweepItemsMax);
+  // What a request under way saved while this waited for its rows is seen by the next statement.
+  while ((await removeOfAccount(tx, tenant, digest, limits.oidcSweepItemsMax)) > 0);
 }
 
 /** Where a payload lies, for the encrypter. */

@@ -206,15 +206,18 @@ export async function removeConsumed(
   { grantId }: StoredRecord,
   keep: number,
 ): Promise<void> {
-  await tx.run(sql`delete from accord.oidc_record where ctid = any(array(
-    select ctid from accord.oidc_record where tenant = ${tenant} and grant_id = ${grantId} and model = ${model}
-      and consumed_at is not null order by consumed_at desc offset ${keep}))`);
+  await tx.run(sql`delete from accord.oidc_record where tenant = ${tenant} and model = ${model} and id in (
+    select id from accord.oidc_record where tenant = ${tenant} and grant_id = ${grantId} and model = ${model}
+      and consumed_at is not null order by consumed_at desc offset ${keep})`);
 }
 
-/** Removes at most `limit` records of an account; how many. */
+/**
+ * Removes at most `limit` records of an account; how many. By their keys: a record that is written meanwhile moves (ctid), and stays
+ * its account's.
+ */
 export function removeOfAccount(tx: Transaction, tenant: string, account: string, limit: number): Promise<number> {
-  return tx.run(sql`delete from accord.oidc_record where ctid = any(array(
-    select ctid from accord.oidc_record where tenant = ${tenant} and account = ${account} limit ${limit}))`);
+  return tx.run(sql`delete from accord.oidc_record where tenant = ${tenant} and (model, id) in (
+    select model, id from accord.oidc_record where tenant = ${tenant} and account = ${account} limit ${limit})`);
 }
 
 /** Removes at most `limit` expired records of all tenants, in a system transaction; how many. Servers share the work. */

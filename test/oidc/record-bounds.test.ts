@@ -79,6 +79,35 @@ test('a session that ended with all of its account is not written again by a req
   expect(await sessions.find('dave-third')).toBeDefined();
 });
 
+test('a session that is being written when all of its account end ends, too', async () => {
+  const sessions = records.adapter('Session');
+  const id = await accountOf('erin@example.org');
+  const put = (n: number) =>
+    sessions.upsert(`erin-${n}`, { uid: 'erin-uid', accountId: id, loginTs: 1 } as never, 1000);
+  loggedIn = { id, epoch: 1 };
+  await put(0);
+  loggedIn = undefined;
+  for (let round = 0; round < 5; round++) {
+    let isOver = false;
+    // A copy of the cookie asks again and again, with the same id and with new ones of the same log-in.
+    const asking = Array.from({ length: 4 }, async (_, at) => {
+      for (let n = 0; !isOver && n < 5000; n++) await put(at < 2 ? 0 : n).catch(() => {});
+    });
+    for (const enabled of [false, true])
+      await setAccountEnabled(services.accounts, tenant, { id, enabled }, { actor: 'member:test' });
+    isOver = true;
+    await Promise.all(asking);
+    const left = await asAdmin<{ n: number }>(
+      db.adminUrl,
+      `select count(*)::int as n from accord.oidc_record where tenant = '${tenant}' and model = 'Session' and uid = sha256('erin-uid')`,
+    );
+    expect([round, left[0]?.n]).toEqual([round, 0]);
+    loggedIn = { id, epoch: 1 + 2 * (round + 1) };
+    await put(0);
+    loggedIn = undefined;
+  }
+});
+
 test('grantsPerAccountAndClientMax: with one more the oldest goes with its tokens, and those of others stay', async () => {
   const [grants, tokens] = [records.adapter('Grant'), records.adapter('RefreshToken')];
   const put = (n: number, clientId = 'web') =>
