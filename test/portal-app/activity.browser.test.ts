@@ -105,7 +105,8 @@ describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000
     await title.waitFor();
     // The mail has its own styles, which the policy of the portal's pages would not let it have.
     expect(await styleOf(title, 'fontSize')).toBe('22px');
-    await title.scrollIntoViewIfNeeded();
+    // By the page: nothing is drawn in a frame that is out of sight, so that nothing in it becomes stable.
+    await page.locator('iframe[title="The mail as it looks"]').scrollIntoViewIfNeeded();
     await look(page, 'activity-template-preview');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The template is saved.').waitFor();
