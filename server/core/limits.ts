@@ -204,6 +204,7 @@ export const limits = {
 
   // Invitations
   invitationAgeMsMax: 2_592_000_000, // 30 days: the longest ttl that a relationship type may have
+  invitationsPerUserMax: 60, // in an hour, by one user: each may be a mail to any address
   invitationResendPauseMs: 60_000, // after the first delivery; doubled with each further one
   sharingOffersMax: 200, // that a user is asked about at once, each by a policy
   invitationsLookedAtMax: 500, // of those to one entity, for one page of a user; the cursor goes on behind them

@@ -38,6 +38,7 @@ import {
 } from './rules.ts';
 import type { Delivery, InvitationBody, InvitationRow, InvitationView, NewInvitation } from './schema.ts';
 import {
+  createdAtOfNth,
   endInvitation,
   insertInvitation,
   newInvitationId,
@@ -50,7 +51,7 @@ import { partiesOf, signToken } from './token.ts';
 
 /**
  * Makes an invitation. It has requestToken where the caller may be told it.
- * @throws Problem invalid_request, type_unknown, invitation_not_offered, forbidden
+ * @throws Problem invalid_request, type_unknown, invitation_not_offered, forbidden, rate_limited
  */
 export async function createInvitation(
   services: InvitationServices,
@@ -69,6 +70,7 @@ export async function createInvitation(
   return write(services, recordAuthorOf(context), { locks: 'records' }, async (unit) => {
     const { tx } = unit;
     await lockActiveTenant(tx, tenant);
+    if (context.caller.kind === 'user') await requireFewer(unit, invitor);
     await unit.unmarkErased([invitor, body.to]);
     const locked = offerOf(await offers(tx, tenant, body, offer), body);
     const one = await newInvitation(services, unit, { offer: locked, body, invitor, delivery });
@@ -79,6 +81,14 @@ export async function createInvitation(
     const { reason } = context;
     return deliver(services, unit, row, { action: 'create', mayTell, invitor: name, reason });
   });
+}
+
+/** @throws Problem rate_limited where a user has invited so often that it may be a flood of mails */
+async function requireFewer({ tx, tenant, now }: AuditedUnit, invitor: Actor): Promise<void> {
+  const quota = { name: 'invitations', count: limits.invitationsPerUserMax, windowMs: 3_600_000 };
+  const at = await createdAtOfNth(tx, tenant, invitor, quota.count);
+  const waitMs = at === undefined ? 0 : Date.parse(at) + quota.windowMs - now;
+  if (waitMs > 0) throw quotaExceeded(quota, waitMs, `A user can make ${quota.count} invitations in an hour.`);
 }
 
 /** @throws Problem forbidden when a user would invite for another; invalid_request */

@@ -1,6 +1,8 @@
 /** All SQL of the invitations room. `now` is RFC 3339: a pending one whose expires_at is not after it has expired. */
 import { type Static, Type } from 'typebox';
+import type { Actor } from '../core/auth/schema.ts';
 import type { Transaction } from '../core/db/database.ts';
+import { Instant } from '../core/db/rows.ts';
 import { none, type Sql, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
 import type { Entity } from '../relationships/index.ts';
@@ -43,6 +45,18 @@ export function readInvitation(
     InvitationRow,
     sql`select ${columns} from accord.invitation where tenant = ${tenant} and id = ${id} ${forUpdate ? sql`for update` : none}`,
   );
+}
+
+const CreatedRow = Type.Object({ created_at: Instant });
+
+/** When the invitation was made that is the `nth` newest of a user's own, RFC 3339; undefined: it has made fewer. */
+export async function createdAtOfNth(tx: Transaction, tenant: string, invitor: Actor, nth: number) {
+  const row = await tx.maybe(
+    CreatedRow,
+    sql`select created_at from accord.invitation where tenant = ${tenant} and invitor_type = ${invitor.type}
+      and invitor_id = ${invitor.id} and not by_tenant order by id desc offset ${nth - 1} limit 1`,
+  );
+  return row?.created_at;
 }
 
 export type InvitationFilter = {

@@ -526,3 +526,19 @@ outcome := "allow" if {
     await cars.config('DELETE', `/policies/${encodeURIComponent(policy('accept'))}`);
   });
 });
+
+test('a user invites invitationsPerUserMax times in an hour, whoever is invited; a back end is not counted', async () => {
+  await cars.policy('user:drives:car:invitation:create', 'package p\noutcome := "allow"');
+  const flooding = await cars.user('flooding');
+  const invitedBy = (as: Called, more: object) => as('POST', path(), { body: body(more) });
+  const asked = (n: number) => ({
+    invitor: { type: 'user', id: 'flooding' },
+    invitee: { contact: { type: 'email', value: `somebody-${n}@example.com` } },
+  });
+  for (let n = 0; n < limits.invitationsPerUserMax; n++) expect((await invitedBy(flooding, asked(n))).status).toBe(200);
+  const refused = await invitedBy(flooding, asked(-1));
+  expect([...codeOf(refused), refused.headers['retry-after']]).toEqual([429, 'rate_limited', expect.any(String)]);
+  expect((await backend('POST', path(), { body: body(asked(-1)) })).status).toBe(200);
+  clock.advance(3_600_000);
+  expect((await invitedBy(await cars.user('flooding'), asked(-2))).status).toBe(200);
+});
