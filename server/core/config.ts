@@ -137,7 +137,7 @@ export const ConfigSchema = Type.Object({
     minimum: 0,
     maximum: 1_000_000,
     description:
-      'Requests a second of one caller (a client, user or member, and an address before its token is verified) to one server, 0 for no limit; a second of it may be used at once, and a batch counts as its requests.',
+      'Requests a second of one caller (a client, user or member, and an address before its token is verified) to one server, 0 for no limit; a second of it may be used at once, and a batch counts as its requests. Lists of what a user shares count as the shares that policies may be asked about.',
   }),
   ACCORD_ENVIRONMENT: Type.Optional(
     Type.String({

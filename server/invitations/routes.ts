@@ -2,8 +2,9 @@
 import { Type } from 'typebox';
 import { limits } from '../core/limits.ts';
 import { UUID } from '../core/uuid.ts';
-import { type App, TenantParams } from '../http/fastify.ts';
+import { type App, type CountMore, TenantParams } from '../http/fastify.ts';
 import { decodeCursor, encodeCursor, linkNext, PAGE_ITEMS, pageQuery } from '../http/paging.ts';
+import type { HttpServices } from '../room/room.ts';
 import { createInvitation, resendInvitation, revokeInvitation } from './actions.ts';
 import { contextOf, type InvitationServices, readers, writers } from './authorization.ts';
 import { type ListQuery, pageOfInvitations, viewInvitation } from './list.ts';
@@ -20,13 +21,17 @@ export type InvitationRouteServices = InvitationServices;
 
 const idempotency = { secrets: ['requestToken'] };
 
-export function registerInvitationRoutes(app: App, services: InvitationRouteServices): void {
+export function registerInvitationRoutes(
+  app: App,
+  services: InvitationRouteServices,
+  { countMore }: HttpServices,
+): void {
   registerCreating(app, services);
-  registerReading(app, services);
+  registerReading(app, services, countMore);
   registerChanging(app, services);
   registerMemberRoutes(app, services);
   registerTokenRoutes(app, services);
-  registerSharingRoutes(app, services);
+  registerSharingRoutes(app, services, countMore);
 }
 
 function registerCreating(app: App, services: InvitationRouteServices): void {
@@ -52,7 +57,7 @@ function registerCreating(app: App, services: InvitationRouteServices): void {
   });
 }
 
-function registerReading(app: App, services: InvitationRouteServices): void {
+function registerReading(app: App, services: InvitationRouteServices, countMore: CountMore): void {
   app.route({
     method: 'GET',
     url: '/:tenant/sharing/invitations',
@@ -101,6 +106,7 @@ function registerReading(app: App, services: InvitationRouteServices): void {
       const context = contextOf(request);
       const { rows, withheld, next } = await pageOfInvitations(services, context, query, { ...before, limit });
       const own = actions === 'true' && isOwn(context) ? context : undefined;
+      if (own !== undefined && rows.length > 1) countMore(request as never, rows.length - 1);
       const seen = await Promise.all(
         rows.map(async (row) => ({
           ...viewOf(row, services.clock.now()),

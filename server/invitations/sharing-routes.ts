@@ -1,15 +1,20 @@
 /** What a user shares and has, what it may share, and answering an invitation to its own address without a token. */
 import { Type } from 'typebox';
+import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
-import { type App, TenantParams } from '../http/fastify.ts';
+import { type App, type CountMore, TenantParams } from '../http/fastify.ts';
 import { acceptInvitation, declineInvitation } from './accept.ts';
 import { contextOf, type InvitationServices, readers, writers } from './authorization.ts';
 import { listOffers } from './offers.ts';
 import { Accepted, Declined, OffersView, OneParams, ShareParams, SharesView } from './schema.ts';
 import { endShared, isOwn, listOwn, listReceived, listShared, type OwnContext, type Shared } from './shared.ts';
 
-export function registerSharingRoutes(app: App, services: InvitationServices): void {
-  registerShares(app, services);
+/** Each may be asked about by policies, as a request of its own: the access hook counted one. */
+const SHARES = 3 * limits.accountItemsMax - 1;
+const OFFERS = limits.sharingOffersMax - 1;
+
+export function registerSharingRoutes(app: App, services: InvitationServices, countMore: CountMore): void {
+  registerShares(app, services, countMore);
   registerAnswering(app, services);
 }
 
@@ -32,7 +37,7 @@ function viewOf({ id, what, relationship, contact, invitor, since, canEnd }: Sha
   };
 }
 
-function registerShares(app: App, services: InvitationServices): void {
+function registerShares(app: App, services: InvitationServices, countMore: CountMore): void {
   app.route({
     method: 'GET',
     url: '/:tenant/sharing/shares',
@@ -46,6 +51,7 @@ function registerShares(app: App, services: InvitationServices): void {
     },
     handler: async (request) => {
       const context = ownContextOf(request);
+      countMore(request as never, SHARES);
       const [given, received, own] = await Promise.all([
         listShared(services, context),
         listReceived(services, context),
@@ -74,6 +80,7 @@ function registerShares(app: App, services: InvitationServices): void {
     },
     handler: async (request, reply) => {
       const context = ownContextOf(request);
+      countMore(request as never, SHARES);
       const { revision } = await endShared(services, context, request.params.id);
       return reply.status(204).header('accord-revision', revision).send(null);
     },
@@ -90,7 +97,9 @@ function registerShares(app: App, services: InvitationServices): void {
       response: { 200: OffersView },
     },
     handler: async (request) => {
-      const { rows, more } = await listOffers(services, ownContextOf(request));
+      const context = ownContextOf(request);
+      countMore(request as never, OFFERS);
+      const { rows, more } = await listOffers(services, context);
       return { offers: rows, more };
     },
   });

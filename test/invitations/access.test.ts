@@ -42,7 +42,7 @@ test('every route states who may call it', async () => {
           : 'anybody';
     if (method !== 'HEAD') stated.push([`${String(method)} ${url}`, who]);
   });
-  registerInvitationRoutes(app, {} as never);
+  registerInvitationRoutes(app, {} as never, { countMore: () => {} });
   expect(stated.sort()).toEqual(table.sort());
   await app.close();
 });
@@ -243,4 +243,14 @@ test('preview counts by address (ACCORD_RATE_LIMIT)', async () => {
   const statuses = [await look(), await look(), await look(), await look(), await look()];
   expect(statuses.slice(0, 3)).toEqual([400, 400, 400]);
   expect(statuses).toContain(429);
+});
+
+test('what a user shares counts as the shares that policies may be asked about', async () => {
+  const limited = await createTestServer({ ACCORD_RATE_LIMIT: '50' });
+  const tenant = await limited.tenant();
+  const ask = async (user: string, path: string) => {
+    const headers = { authorization: `Bearer ${await limited.user(tenant, user)}` };
+    return (await limited.app.inject({ url: `/${tenant}/sharing/${path}`, headers })).statusCode;
+  };
+  for (const path of ['offers', 'shares']) expect([await ask(path, path), await ask(path, path)]).toEqual([200, 429]);
 });
