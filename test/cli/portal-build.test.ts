@@ -25,7 +25,7 @@ describe('a build', { timeout: 180_000 }, () => {
     const dist = join(scratch, 'dist');
     await Promise.all([build(dist), build(dist)]);
     expect(await builtDigest(dist)).toBe(await portalDigest());
-    expect((await readdir(dist)).sort()).toEqual(['assets', 'digest', 'index.html']);
+    expect((await readdir(dist)).sort()).toEqual(['assets', 'digest', 'index.html', 'sharing.html']);
     const index = await readFile(join(dist, 'index.html'), 'utf8');
     expect(index).toContain('__ACCORD_NONCE__');
     const named = [...index.matchAll(/__ACCORD_BASE__\/portal\/assets\/([\w.-]+)/g)].map(([, name]) => name as string);
