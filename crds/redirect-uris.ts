@@ -2,16 +2,13 @@
  * Rules for URIs that a browser is sent to with a code or after a log-out. They are compared character by character (RFC 9700
  * section 2.1), so what browsers read otherwise than it is written is refused.
  */
-import { optionalPort as port } from './patterns.ts';
+import { path, optionalPort as port, query } from './patterns.ts';
 import { matching, notMatching, type Rule, rule } from './rule.ts';
 
 // The API server prices an expression by its length, so these are as short as their languages allow.
 // Labels that neither begin nor end with a hyphen.
 const host = '(?:[A-Za-z0-9]+(?:(?:\\.|-+)[A-Za-z0-9]+)*|\\[[0-9A-Fa-f:.]+\\])';
 const loopback = '(?:localhost|127\\.0\\.0\\.1|\\[::1\\])';
-// RFC 3986 pchar and the slash: the range `$-;` has the digits and $%&'()*+,-./:; and nothing else.
-const path = '(?:/[!$-;=@A-Z_a-z~]*)?';
-const query = '(?:\\?[!$-;=?@A-Z_a-z~]*)?';
 /** RFC 8252 section 7.1: a domain name of the vendor in reverse order, so that no other app has the same one. */
 const scheme = '[a-z][a-z0-9+-]*(?:\\.[a-z0-9+-]+)+';
 const privatePath = '/[!$-;=A-Z_a-z~]*';
