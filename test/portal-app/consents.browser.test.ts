@@ -54,7 +54,7 @@ describe.skipIf(executablePath === undefined)('consents', async () => {
       },
     ],
   });
-  await server.services.snapshots.refresh('definitions');
+  await server.services.snapshots.refresh(tenant);
   const agree = (userId: string, version: string, document: string, language = 'en') =>
     admin('POST', '/consents', {
       userId,
