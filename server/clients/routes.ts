@@ -4,6 +4,7 @@ import { shownName } from '../core/auth/mask.ts';
 import { type Role, roles } from '../core/auth/schema.ts';
 import { limits } from '../core/limits.ts';
 import { describeOwner } from '../core/ownership.ts';
+import { optionalBody } from '../http/body.ts';
 import { answerWritten, type ConfigServing, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../http/config-api.ts';
 import { type App, memberOf, TenantParams } from '../http/fastify.ts';
 import { decodeCursor, NamesPage, pageOfNames, WholeQuery } from '../http/paging.ts';
@@ -115,11 +116,7 @@ function registerSecrets(app: App, services: ClientRouteServices): void {
       body: Empty,
       response: { 201: NewSecretView },
     },
-    // The body is optional, and has no fields; body.ts puts what is sent in its place.
-    onRequest: (request, _reply, done) => {
-      request.body = {};
-      done();
-    },
+    onRequest: optionalBody,
     handler: async (request, reply) => {
       const { tenant, id: clientId } = request.params;
       const written = await addSecret(services, writerOf(request), tenant, clientId);

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { callerName } from '../core/auth/name.ts';
 import type { Caller } from '../core/auth/schema.ts';
 import { limits } from '../core/limits.ts';
+import { optionalBody } from '../http/body.ts';
 import type { App } from '../http/fastify.ts';
 import { recordWriters } from '../http/member-access.ts';
 import { actedBy } from '../ledger/index.ts';
@@ -68,11 +69,7 @@ export function registerErasureRoutes(app: App, services: ErasureServices): void
       body: ErasureBody,
       response: { 200: Preview },
     },
-    // The body is optional; body.ts puts what is sent in its place.
-    onRequest: (request, _reply, done) => {
-      request.body = {};
-      done();
-    },
+    onRequest: optionalBody,
     handler: async (request, reply) => {
       const { tenant, type, id } = request.params;
       const contacts = (request.body.contacts ?? []).map(({ value }) => value);
@@ -97,11 +94,7 @@ function registerErasing(app: App, services: ErasureServices): void {
         body: ErasureBody,
         response: { 200: Report, 202: Report },
       },
-      // The body is optional; body.ts puts what is sent in its place.
-      onRequest: (request, _reply, done) => {
-        request.body = {};
-        done();
-      },
+      onRequest: optionalBody,
       handler: async (request, reply) => {
         const { tenant, type, id } = request.params;
         const caller = request.caller as Caller;

@@ -1,6 +1,7 @@
 /** The Config API of a tenant's keys: which there are, and rotating those of tokens. */
 import { roles } from '../core/auth/schema.ts';
 import { limits } from '../core/limits.ts';
+import { optionalBody } from '../http/body.ts';
 import { answerWritten, type ConfigServing, Empty, writerOf } from '../http/config-api.ts';
 import { type App, TenantParams } from '../http/fastify.ts';
 import type { WriteTenant } from '../tenants/index.ts';
@@ -36,11 +37,7 @@ export function registerKeyConfigRoutes(app: App, services: KeyConfigServices): 
       body: Empty,
       response: { 200: KeysView },
     },
-    // The body is optional, and has no fields; body.ts puts what is sent in its place.
-    onRequest: (request, _reply, done) => {
-      request.body = {};
-      done();
-    },
+    onRequest: optionalBody,
     handler: async (request, reply) => {
       const { tenant } = request.params;
       const { revision } = await rotateKeys(services, tenant, writerOf(request));

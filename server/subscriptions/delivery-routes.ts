@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { utc } from '../core/instants.ts';
 import { limits } from '../core/limits.ts';
 import { type EventRow, lastEventBefore, readEventsOf } from '../events/index.ts';
+import { optionalBody } from '../http/body.ts';
 import { type ConfigServing, Empty, writerOf } from '../http/config-api.ts';
 import { type App, memberOf } from '../http/fastify.ts';
 import { decodeCursor, encodeCursor, linkNext, PAGE_ITEMS, pageQuery } from '../http/paging.ts';
@@ -157,7 +158,7 @@ function registerAgain(app: App, services: RouteServices): void {
       body: Empty,
       response: { 202: Empty },
     },
-    onRequest: noBody,
+    onRequest: optionalBody,
     handler: async (request, reply) => {
       const { tenant, id, delivery } = request.params;
       await retryDelivery(services, writerOf(request), tenant, { id, sequence: Number(delivery) });
@@ -177,7 +178,7 @@ function registerAgain(app: App, services: RouteServices): void {
       body: Empty,
       response: { 200: Tested },
     },
-    onRequest: noBody,
+    onRequest: optionalBody,
     handler: async (request) => {
       const { tenant, id } = request.params;
       const { ok, status, ms, error, answer } = await testEndpoint(services, writerOf(request), tenant, id);
@@ -189,10 +190,4 @@ function registerAgain(app: App, services: RouteServices): void {
       };
     },
   });
-}
-
-/** The body is optional, and has no fields; body.ts puts what is sent in its place. */
-export function noBody(request: { body: unknown }, _reply: unknown, done: () => void): void {
-  request.body = {};
-  done();
 }

@@ -2,11 +2,12 @@
 import { type Static, Type } from 'typebox';
 import { limits } from '../core/limits.ts';
 import { UUID } from '../core/uuid.ts';
+import { optionalBody } from '../http/body.ts';
 import { Empty, writerOf } from '../http/config-api.ts';
 import type { App } from '../http/fastify.ts';
 import { decodeRecordCursor, encodeRecordCursor, PAGE_ITEMS, PageQuery, pageOfRows } from '../http/paging.ts';
 import { requireSubscription } from './actions.ts';
-import { instant, noBody, ONE, Params, type RouteServices, readers, writers } from './delivery-routes.ts';
+import { instant, ONE, Params, type RouteServices, readers, writers } from './delivery-routes.ts';
 import { cancelReplay, requireReplay, startReplay } from './replay-actions.ts';
 import { listReplays, type ReplayRow } from './replay-store.ts';
 
@@ -92,7 +93,7 @@ export function registerReplayRoutes(app: App, services: RouteServices): void {
       description: 'Requests that are on their way are not called back. A replay that has ended stays as it is.',
       ...{ params: ReplayParams, body: Empty, response: { 200: ReplayView } },
     },
-    onRequest: noBody,
+    onRequest: optionalBody,
     handler: async (request) => {
       const { tenant, id, replay } = request.params;
       return view(await cancelReplay(services, writerOf(request), tenant, { id, replay }));
