@@ -1,9 +1,8 @@
 /** Around each page: the tenant's name and logo, the three pages, and what the person may choose. */
-import { useMantineColorScheme } from '@mantine/core';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef } from 'react';
-import { type Language, languages, useLanguage } from '../core/texts.ts';
 import { Icon } from '../ui/icons.tsx';
+import { LooksItems } from '../ui/looks.tsx';
 import { Menu, MenuItem } from '../ui/menu.tsx';
 import { useUiTexts } from '../ui/texts.ts';
 import { brand, monogram } from './brand.ts';
@@ -61,9 +60,6 @@ function OwnMenu() {
   const t = useSharingTexts();
   const ui = useUiTexts();
   const { email, displayName, accountUrl } = useSession();
-  const { language, choose } = useLanguage();
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
-  const schemes = { light: ui.light, dark: ui.dark, auto: ui.system };
   return (
     <Menu
       label={`${ui.account}: ${displayName ?? email}`}
@@ -79,19 +75,7 @@ function OwnMenu() {
         <Icon name="settings" /> {t.account}
       </MenuItem>
       <hr />
-      <h2>{ui.appearance}</h2>
-      {(Object.keys(schemes) as (keyof typeof schemes)[]).map((scheme) => (
-        <MenuItem key={scheme} checked={colorScheme === scheme} onChoose={() => setColorScheme(scheme)}>
-          <Icon name={colorScheme === scheme ? 'check' : scheme === 'dark' ? 'moon' : 'sun'} /> {schemes[scheme]}
-        </MenuItem>
-      ))}
-      <hr />
-      <h2>{ui.language}</h2>
-      {(Object.keys(languages) as Language[]).map((one) => (
-        <MenuItem key={one} checked={language === one} onChoose={() => choose(one)}>
-          <span lang={one}>{languages[one]}</span>
-        </MenuItem>
-      ))}
+      <LooksItems />
     </Menu>
   );
 }
