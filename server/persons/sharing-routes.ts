@@ -3,6 +3,7 @@
  * consents. It asks the management APIs as that person (caller.ts). Where it is not built, the page of the account does the same.
  */
 import { randomBytes } from 'node:crypto';
+import { escapeHtml } from '../core/escape-html.ts';
 import type { App } from '../http/fastify.ts';
 import { tenantOf } from '../http/fastify.ts';
 import { brandColours, isShown, PageError, sharingHeaders, textsOf } from '../pages/index.ts';
@@ -63,11 +64,11 @@ function sendDocument(visit: Visit, document: string) {
   const shown = { name, ...(isShown(logo) ? { logo } : {}), colours: brandColours(brand) };
   const literals: Record<string, string> = {
     NONCE: nonce,
-    BASE: escaped(basePath),
+    BASE: escapeHtml(basePath),
     TENANT: visit.code,
-    BRAND: escaped(JSON.stringify(shown)),
-    NAME: escaped(name),
-    ACCOUNT: escaped(textsOf(language).account.title),
+    BRAND: escapeHtml(JSON.stringify(shown)),
+    NAME: escapeHtml(name),
+    ACCOUNT: escapeHtml(textsOf(language).account.title),
   };
   const body = document.replaceAll(/__ACCORD_([A-Z]+)__/g, (text, literal: string) => literals[literal] ?? text);
   return visit.send({
@@ -75,7 +76,3 @@ function sendDocument(visit: Visit, document: string) {
     body: body.replace('<html lang="en">', `<html lang="${language}">`),
   });
 }
-
-/** In an attribute. */
-const escaped = (text: string) =>
-  text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
