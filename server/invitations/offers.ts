@@ -6,7 +6,7 @@ import { creating, type InvitationServices } from './authorization.ts';
 import { isAllowed } from './may.ts';
 import { isOffered } from './rules.ts';
 import type { Direction } from './schema.ts';
-import { listOwn, type OwnContext } from './shared.ts';
+import { findOwn, type OwnContext } from './shared.ts';
 
 /** `acceptorType`: of whoever accepts, for the invitation's invitee.type. `ttl`: of an invitation. */
 export type Offered = { relationshipType: string; to: Entity; acceptorType: string; direction: Direction; ttl: string };
@@ -20,7 +20,7 @@ export async function listOffers(
   context: OwnContext,
 ): Promise<{ rows: Offered[]; more: boolean }> {
   const { tenant, caller } = context;
-  const own = await listOwn(services, context);
+  const own = await findOwn(services, context);
   const all = [...(own?.rows ?? []).map(({ what }) => what), caller.actor];
   const things = [...new Map(all.map((one) => [JSON.stringify([one.type, one.id]), one])).values()];
   const types = new Map<string, RelationshipTypeRow[]>();

@@ -33,6 +33,9 @@ export type Shared = {
 };
 /** `more`: there are more than are listed. */
 export type SharedList = { rows: Shared[]; more: boolean };
+/** Before a policy is asked whether it may be ended. */
+type Found = Omit<Shared, 'canEnd'>;
+type FoundList = { rows: Found[]; more: boolean };
 export type Invited = {
   id: string;
   what: { type: string; id: string };
@@ -62,7 +65,7 @@ export async function listInvited(services: InvitationServices, context: OwnCont
 }
 
 /** What others accepted of it and still have, newest first. */
-export async function listShared(services: InvitationServices, context: OwnContext): Promise<SharedList> {
+async function findShared(services: InvitationServices, context: OwnContext): Promise<FoundList> {
   const { tenant, caller } = context;
   const accepted = await services.database.read(tenant, (tx) =>
     listAccepted(tx, tenant, { invitor: caller.actor }, most + 1),
@@ -71,7 +74,7 @@ export async function listShared(services: InvitationServices, context: OwnConte
 }
 
 /** What it accepted of others and still has, newest first, whichever way the relationships lead. */
-export async function listReceived(services: InvitationServices, context: OwnContext): Promise<SharedList> {
+async function findReceived(services: InvitationServices, context: OwnContext): Promise<FoundList> {
   const { tenant, caller } = context;
   const accepted = await services.database.read(tenant, (tx) =>
     listAccepted(tx, tenant, { acceptor: caller.actor }, most + 1),
@@ -95,18 +98,17 @@ async function holdingOf(
   services: InvitationServices,
   context: OwnContext,
   found: readonly AcceptedRow[],
-  tell: (row: AcceptedRow) => Promise<Partial<Shared>>,
-): Promise<SharedList> {
+  tell: (row: AcceptedRow) => Promise<Partial<Found>>,
+): Promise<FoundList> {
   const { database, clock } = services;
   const { tenant } = context;
   const now = new Date(clock.now()).toISOString();
   const accepted = found.slice(0, most);
   const made = accepted.map((row) => relationshipFor(row, { type: row.acceptor_type, id: row.acceptor_id }));
   const holding = await database.read(tenant, (tx) => readHolding(tx, tenant, made, now));
-  const shown = new Map<string, Promise<Shared>>();
-  const show = async (id: string, row: AcceptedRow, relationship: Relationship): Promise<Shared> => ({
+  const shown = new Map<string, Promise<Found>>();
+  const show = async (id: string, row: AcceptedRow, relationship: Relationship): Promise<Found> => ({
     ...{ id, what: targetOf(row), relationship, since: row.accepted_at, ...(await tell(row)) },
-    canEnd: await mayDelete(services, context, relationship),
   });
   for (const [n, row] of accepted.entries()) {
     const relationship = holding[n];
@@ -121,20 +123,40 @@ async function holdingOf(
  * Its own relationships, where the policy type:relationships:list lets it read them.
  * @returns undefined where it does not
  */
-export async function listOwn(services: InvitationServices, context: OwnContext): Promise<SharedList | undefined> {
+export async function findOwn(services: InvitationServices, context: OwnContext): Promise<FoundList | undefined> {
   const { tenant, caller } = context;
   const { actor } = caller;
   const action = `${actor.type}:relationships:list`;
   if (!(await isAllowed(services, context, { action, resource: actor }))) return undefined;
   const { rows, more } = await pageOfRelationships(services, tenant, 'from', actor, { limit: most });
-  const shown = rows.map(async (row): Promise<Shared> => {
+  const found = rows.map((row): Found => {
     const to = { type: row.to_type, id: row.to_id };
     const expiry = row.expires_at === null ? {} : { expiresAt: row.expires_at };
     const relationship: Relationship = { from: actor, relationshipType: row.name, to, ...expiry };
-    const canEnd = await mayDelete(services, context, relationship);
-    return { id: idOf(relationship), what: to, relationship, canEnd };
+    return { id: idOf(relationship), what: to, relationship };
   });
-  return { rows: await Promise.all(shown), more };
+  return { rows: found, more };
+}
+
+/** The same lists, with what the user may end of them now. */
+export const listShared = async (services: InvitationServices, context: OwnContext) =>
+  withRights(services, context, await findShared(services, context));
+export const listReceived = async (services: InvitationServices, context: OwnContext) =>
+  withRights(services, context, await findReceived(services, context));
+
+/** @returns undefined where it may not read them */
+export async function listOwn(services: InvitationServices, context: OwnContext): Promise<SharedList | undefined> {
+  const found = await findOwn(services, context);
+  return found && withRights(services, context, found);
+}
+
+async function withRights(
+  services: InvitationServices,
+  context: OwnContext,
+  { rows, more }: FoundList,
+): Promise<SharedList> {
+  const judged = rows.map(async (row) => ({ ...row, canEnd: await mayDelete(services, context, row.relationship) }));
+  return { rows: await Promise.all(judged), more };
 }
 
 /**
@@ -142,8 +164,8 @@ export async function listOwn(services: InvitationServices, context: OwnContext)
  * @throws Problem relationship_not_found, also for what somebody else has; forbidden
  */
 export async function endShared(services: InvitationServices, context: OwnContext, id: string) {
-  for (const list of [listShared, listReceived, listOwn]) {
-    const one = (await list(services, context))?.rows.find((row) => row.id === id);
+  for (const find of [findShared, findReceived, findOwn]) {
+    const one = (await find(services, context))?.rows.find((row) => row.id === id);
     if (one === undefined) continue;
     await services.requireAccess(context, deleting(one.relationship));
     return deleteRelationship(services, recordAuthorOf(context), one.relationship);
