@@ -75,9 +75,9 @@ export function armGraces(
   tenant: string,
   { definition, version, start_date: start }: EndingVersion,
 ): Promise<number> {
-  return tx.run(sql`update accord.consent_invitation set grace_ends = ${start} where ctid = any(array(
-    select ctid from accord.consent_invitation where tenant = ${tenant} and definition = ${definition} and version = ${version}
-      and grace_ends is null limit ${limits.timedEventsMax}))`);
+  const unarmed = sql`tenant = ${tenant} and definition = ${definition} and version = ${version} and grace_ends is null`;
+  return tx.run(sql`update accord.consent_invitation set grace_ends = ${start} where ${unarmed} and user_id in (
+    select user_id from accord.consent_invitation where ${unarmed} limit ${limits.timedEventsMax})`);
 }
 
 const HolderOfVersion = Type.Object({ id: Type.String(), user_id: Type.String(), counts: Type.Boolean() });

@@ -61,8 +61,8 @@ export function removeOld(tx: Transaction, since: string, limit: number): Promis
 
 /** Removes at most `limit` keys of a caller; how many. */
 export function removeSome(tx: Transaction, tenant: string, caller: string, limit: number): Promise<number> {
-  return tx.run(sql`delete from accord.idempotency_key where ctid = any(array(
-    select ctid from accord.idempotency_key where tenant = ${tenant} and caller = ${caller} limit ${limit}))`);
+  return tx.run(sql`delete from accord.idempotency_key where tenant = ${tenant} and caller = ${caller} and id in (
+    select id from accord.idempotency_key where tenant = ${tenant} and caller = ${caller} limit ${limit})`);
 }
 
 const WipedRow = Type.Object({ caller: Type.String(), id: Type.String() });
