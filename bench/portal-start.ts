@@ -11,8 +11,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildPortal } from '../cli/portal-build.ts';
 import { portalDirectory } from '../cli/portal-digest.ts';
-import { openConnections, prepare } from './load.ts';
-import { createDirectory, mintToken, startProgram } from './program.ts';
+import { askDecision, createDirectory, startProgram } from './program.ts';
 import { median, table, target } from './report.ts';
 
 const ROUNDS = Number(process.argv[2] ?? 3);
@@ -45,15 +44,8 @@ async function start(): Promise<Start> {
   built.catch(() => {});
   try {
     const program = await startProgram(directory);
-    const token = await mintToken(directory, 'carshare');
-    const [connection] = await openConnections(program.port, 1);
-    const asked = performance.now();
-    const body = { action: 'car:read', subject: { id: 'nobody', type: 'user' }, resource: { id: 'none', type: 'car' } };
-    const answered = await connection?.ask(prepare('/authz/carshare', token, body));
-    const decided = (program.startedMs + performance.now() - asked) / 1000;
-    if (answered?.status !== 200 || answered.body.includes('policy_not_found')) throw new Error(answered?.body);
+    const decided = (program.startedMs + (await askDecision(program, directory))) / 1000;
     const at = await built;
-    connection?.close();
     await program.stop();
     const served = program.startedMs / 1000;
     return { served, decided, answered: Math.max(at, served), isFirst: decided < at };

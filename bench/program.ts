@@ -4,6 +4,7 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './installation.ts';
+import { openConnections, prepare } from './load.ts';
 
 const root = join(import.meta.dirname, '..');
 const accord = join(root, 'bin', 'accord.mjs');
@@ -60,4 +61,17 @@ export async function mintToken({ data }: Directory, tenant: string): Promise<st
   const code = await new Promise((resolve) => child.once('exit', resolve));
   if (code !== 0) throw new Error(`accord token ended (${code})`);
   return token.trim();
+}
+
+/** Asks for a decision of carshare, by a policy of examples/. @returns ms of the request */
+export async function askDecision({ port }: Program, directory: Directory): Promise<number> {
+  const token = await mintToken(directory, 'carshare');
+  const [connection] = await openConnections(port, 1);
+  const asked = performance.now();
+  const body = { action: 'car:read', subject: { id: 'nobody', type: 'user' }, resource: { id: 'none', type: 'car' } };
+  const answered = await connection?.ask(prepare('/authz/carshare', token, body));
+  const ms = performance.now() - asked;
+  connection?.close();
+  if (answered?.status !== 200 || answered.body.includes('policy_not_found')) throw new Error(answered?.body);
+  return ms;
 }

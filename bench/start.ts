@@ -3,8 +3,7 @@
  * data again, until everything is printed as reconciled and the first decision is answered. The token is minted between
  * the two by `accord token`; that time is not counted.
  */
-import { openConnections, prepare } from './load.ts';
-import { createDirectory, mintToken, startProgram } from './program.ts';
+import { askDecision, createDirectory, startProgram } from './program.ts';
 import { median, table, target } from './report.ts';
 
 const WARM_ROUNDS = Number(process.argv[2] ?? 3);
@@ -14,15 +13,8 @@ const directory = await createDirectory();
 /** Seconds until the first decision. */
 async function firstDecision(): Promise<number> {
   const program = await startProgram(directory);
-  const token = await mintToken(directory, 'carshare');
-  const [connection] = await openConnections(program.port, 1);
-  const asked = performance.now();
-  const body = { action: 'car:read', subject: { id: 'nobody', type: 'user' }, resource: { id: 'none', type: 'car' } };
-  const answered = await connection?.ask(prepare('/authz/carshare', token, body));
-  const decisionMs = performance.now() - asked;
-  connection?.close();
+  const decisionMs = await askDecision(program, directory);
   await program.stop();
-  if (answered?.status !== 200 || answered.body.includes('policy_not_found')) throw new Error(answered?.body);
   return (program.startedMs + decisionMs) / 1000;
 }
 
