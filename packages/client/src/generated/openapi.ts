@@ -3606,8 +3606,12 @@ export interface paths {
                             text?: string;
                             /** @description Whether it is the built-in template, as one of the tenant would say the same. */
                             builtIn: boolean;
-                            /** @description The variables of the mail, of a name that is built in. */
-                            variables?: string[];
+                            /** @description The variables of the mail. Of a name that is not built in: those that the template uses. */
+                            variables: string[];
+                            /** @description Of a name that is built in: values of the variables, with which a test is sent unless others are given. */
+                            samples?: {
+                                [key: string]: string | number;
+                            };
                             revision?: number;
                             updatedAt?: string;
                             updatedBy?: string;
