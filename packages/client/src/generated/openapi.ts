@@ -14704,6 +14704,7 @@ export interface paths {
                          *         "nl",
                          *         "en"
                          *       ],
+                         *       "sharingPage": true,
                          *       "revision": 41,
                          *       "managedBy": "api"
                          *     }
@@ -14717,11 +14718,13 @@ export interface paths {
                             colours?: {
                                 /** @description Colour of buttons and links, such as #0b5fff. */
                                 primary: string;
-                                /** @description Colour behind the page. Defaults to that of the light or dark style. */
+                                /** @description Colour behind the page, in the nearest shade on which texts are readable. Defaults to that of the light or dark style. */
                                 background?: string;
                             };
                             /** @description Languages of the pages, the preferred one first. Defaults to en, nl and fr. */
                             languages?: ("en" | "nl" | "fr")[];
+                            /** @description Whether users have a page of their shares, invitations and consents, at {base_url}/{tenant}/account/sharing. Defaults to false. */
+                            sharingPage?: boolean;
                             revision: number;
                             managedBy: string;
                         };
@@ -14764,7 +14767,8 @@ export interface paths {
                      *       "languages": [
                      *         "nl",
                      *         "en"
-                     *       ]
+                     *       ],
+                     *       "sharingPage": true
                      *     }
                      */
                     "application/json": {
@@ -14776,11 +14780,13 @@ export interface paths {
                         colours?: {
                             /** @description Colour of buttons and links, such as #0b5fff. */
                             primary: string;
-                            /** @description Colour behind the page. Defaults to that of the light or dark style. */
+                            /** @description Colour behind the page, in the nearest shade on which texts are readable. Defaults to that of the light or dark style. */
                             background?: string;
                         };
                         /** @description Languages of the pages, the preferred one first. Defaults to en, nl and fr. */
                         languages?: ("en" | "nl" | "fr")[];
+                        /** @description Whether users have a page of their shares, invitations and consents, at {base_url}/{tenant}/account/sharing. Defaults to false. */
+                        sharingPage?: boolean;
                     };
                 };
             };
