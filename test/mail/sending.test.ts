@@ -277,7 +277,7 @@ describe("a tenant's own mail server", () => {
         { tenant, ending: new AbortController().signal },
       );
     for (const host of ['hangs.example', 'hangs-too.example']) void sendTo(host, 'hanging');
-    await vi.waitFor(() => expect(asked).toEqual(['hangs.example']));
+    await vi.waitFor(() => expect(asked).toEqual(['hangs.example']), 10_000);
     expect(await sendTo('localhost', 'well')).toMatchObject({ ok: true });
     expect(asked).toEqual(['hangs.example', 'localhost']);
   });
@@ -350,7 +350,7 @@ describe('an attempt', () => {
     const { send, state, received } = await attempts();
     const answer = held(state);
     const scanned = send('scanned');
-    await vi.waitFor(() => expect(state.holding).toBe(1));
+    await vi.waitFor(() => expect(state.holding).toBe(1), 10_000);
     // The other connection; behind it waits one that has its turn when this one is given up.
     const late = send('stall');
     const next = send('next');
@@ -359,7 +359,7 @@ describe('an attempt', () => {
       kind: 'soft',
       answer: expect.stringContaining('no complete answer'),
     });
-    await vi.waitFor(() => expect(state.holding).toBe(2));
+    await vi.waitFor(() => expect(state.holding).toBe(2), 10_000);
     answer();
     expect(await Promise.all([scanned, next])).toMatchObject([{ ok: true }, { ok: true }]);
     expect(received.map(({ to }) => to[0]).sort()).toEqual(['next@x.example', 'scanned@x.example']);
@@ -378,7 +378,7 @@ describe('an attempt', () => {
     const { send, state, received } = await attempts();
     const answer = held(state);
     const under = [send('one'), send('two')];
-    await vi.waitFor(() => expect(state.holding).toBe(2));
+    await vi.waitFor(() => expect(state.holding).toBe(2), 10_000);
     const ending = new AbortController();
     const began = performance.now();
     const waiting = send('three', ending.signal);
@@ -413,8 +413,8 @@ test('connections to at most mailTransportsMax mail servers are kept open; those
       ok: true,
     });
   }
-  await vi.waitFor(() => expect(open()).toBeLessThanOrEqual(limits.mailTransportsMax));
+  await vi.waitFor(() => expect(open()).toBeLessThanOrEqual(limits.mailTransportsMax), 10_000);
   expect(open()).toBeGreaterThan(0);
   transport.close();
-  await vi.waitFor(() => expect(open()).toBe(0));
+  await vi.waitFor(() => expect(open()).toBe(0), 10_000);
 });

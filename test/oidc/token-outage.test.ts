@@ -168,7 +168,7 @@ test('Postgres is stopped and started: whole, bare or an error, never a part; th
   await vi.waitFor(
     async () => {
       const again = load(await refreshTokens());
-      await vi.waitFor(() => expect(again.answers.length).toBeGreaterThanOrEqual(CLIENTS));
+      await vi.waitFor(() => expect(again.answers.length).toBeGreaterThanOrEqual(CLIENTS), 10_000);
       await again.stop();
       expect(again.of('whole').length).toBe(again.answers.length);
     },

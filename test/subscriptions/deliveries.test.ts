@@ -152,11 +152,11 @@ test('an endpoint that hangs is given up after deliveryTimeoutMs, and other lane
   const sent = performance.now();
   await emit(quick, ['a']);
   await until(() => expect(endpoint.received).toHaveLength(1));
-  expect(performance.now() - sent).toBeLessThan(3000);
+  expect(performance.now() - sent).toBeLessThan(limits.deliveryTimeoutMs - 1000);
   await until(async () => expect((await attemptsOf(slow)).length).toBeGreaterThan(0), limits.deliveryTimeoutMs * 3);
   for (const { status, error, ms } of await attemptsOf(slow)) {
     expect({ status, error }).toEqual({ status: 0, error: `no complete answer within ${limits.deliveryTimeoutMs} ms` });
-    expect(ms).toBeLessThan(limits.deliveryTimeoutMs + 2000);
+    expect(ms).toBeLessThan(2 * limits.deliveryTimeoutMs);
   }
   // After deliveryFailuresMax of them nothing is sent for a while.
   const lane = await laneOf(slow);
@@ -254,9 +254,9 @@ test('Retry-After of a 429 is obeyed by the whole lane', async () => {
   const tenant = await server.tenant();
   let isBusy = true;
   const endpoint = await startEndpoint((_one, response) =>
-    isBusy ? response.writeHead(429, { 'retry-after': '4' }).end() : response.writeHead(200).end(),
+    isBusy ? response.writeHead(429, { 'retry-after': '60' }).end() : response.writeHead(200).end(),
   );
-  await subscribe(tenant, endpoint.url);
+  const id = await subscribe(tenant, endpoint.url);
   worker();
   const began = Date.now();
   await emit(
@@ -265,12 +265,13 @@ test('Retry-After of a 429 is obeyed by the whole lane', async () => {
   );
   await until(async () => expect((await laneOf(tenant))?.blocked_until).not.toBeNull());
   const lane = await laneOf(tenant);
-  expect((lane?.blocked_until?.getTime() ?? 0) - began).toBeGreaterThan(3500);
+  expect((lane?.blocked_until?.getTime() ?? 0) - began).toBeGreaterThan(59_000);
   const sent = endpoint.received.length;
   expect(sent).toBeLessThanOrEqual(limits.deliveryConnectionsMax * 2);
   isBusy = false;
   await sleep(1500);
   expect(endpoint.received).toHaveLength(sent);
+  await dueNow(tenant, id);
   await until(async () => expect(await openOf(tenant)).toEqual([]), 15_000);
   expect(new Set(endpoint.received.map((one) => one.id)).size).toBe(40);
 }, 40_000);
