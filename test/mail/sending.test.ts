@@ -320,19 +320,19 @@ describe("a tenant's own mail server", () => {
 });
 
 describe('an attempt', () => {
-  const times = {
-    turnMs: limits.mailTurnMsMax / 60,
-    sendMs: limits.mailSendMsMax / 60,
-    answerMs: limits.mailAnswerMsMax / 200,
-  };
-  async function attempts() {
+  const { mailTurnMsMax: turnMs, mailSendMsMax: sendMs, mailAnswerMsMax: answerMs } = limits;
+  /** @param shorter the limit that is looked at; the others are what they are, also on a busy machine */
+  async function attempts(shorter: Partial<Record<'turnMs' | 'sendMs' | 'answerMs', number>>) {
     const own = await createSmtpServer({
       onRcptTo({ address }, _session, done) {
         if (!address.startsWith('stall')) done();
       },
     });
     const config = { ACCORD_OUTBOUND_ALLOW: '', ACCORD_CA_BUNDLE: caFile };
-    const transport = new MailTransport(config, 'https://accord.test', outbound, times);
+    const transport = new MailTransport(config, 'https://accord.test', outbound, {
+      ...{ turnMs, sendMs, answerMs },
+      ...shorter,
+    });
     onTestFinished(() => transport.close());
     const to = { host: 'localhost', port: own.port, isImplicitTls: false, isTenants: false };
     const mail = { id: 'x', from: { name: '', address: 'a@x.example' }, subject: 's', text: 't' };
@@ -347,7 +347,7 @@ describe('an attempt', () => {
   };
 
   test('whose mail was written waits for the answer beyond mailSendMsMax, and another one that is late does not end it', async () => {
-    const { send, state, received } = await attempts();
+    const { send, state, received } = await attempts({ sendMs: 3000 });
     const answer = held(state);
     const scanned = send('scanned');
     await vi.waitFor(() => expect(state.holding).toBe(1), 10_000);
@@ -366,16 +366,16 @@ describe('an attempt', () => {
   });
 
   test('whose mail was written is given up after mailAnswerMsMax', async () => {
-    const { send, state } = await attempts();
+    const { send, state } = await attempts({ answerMs: 1000 });
     const answer = held(state);
     const began = performance.now();
     expect(await send('scanned')).toMatchObject({ ok: false, kind: 'soft' });
-    expect(performance.now() - began).toBeGreaterThanOrEqual(times.answerMs - 1);
+    expect(performance.now() - began).toBeGreaterThanOrEqual(999);
     answer();
-  }, 30_000);
+  }, 60_000);
 
   test('that has no connection within mailTurnMsMax, or until its lane ends, has tried nothing', async () => {
-    const { send, state, received } = await attempts();
+    const { send, state, received } = await attempts({ turnMs: 1000 });
     const answer = held(state);
     const under = [send('one'), send('two')];
     await vi.waitFor(() => expect(state.holding).toBe(2), 10_000);
@@ -385,7 +385,7 @@ describe('an attempt', () => {
     ending.abort();
     expect(await waiting).toBeUndefined();
     expect(await send('four')).toBeUndefined();
-    expect(performance.now() - began).toBeGreaterThanOrEqual(times.turnMs - 1);
+    expect(performance.now() - began).toBeGreaterThanOrEqual(999);
     answer();
     expect(await Promise.all(under)).toMatchObject([{ ok: true }, { ok: true }]);
     expect(received).toHaveLength(2);

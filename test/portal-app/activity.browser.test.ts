@@ -54,9 +54,10 @@ describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000
     await using opened = await open();
     const { page, complaints } = opened;
     // Events get their numbers behind the writes.
-    await expect
-      .poll(async () => JSON.stringify((await config('GET', '/event-stream/events')).body), { timeout: 30_000 })
-      .toContain('POLICY_UPDATED');
+    const authorization = `Bearer ${await server.client(tenant, 'events:read')}`;
+    const url = `/tenants/${tenant}/event-stream/events`;
+    const told = async () => (await server.app.inject({ url, headers: { authorization } })).body;
+    await expect.poll(told, { timeout: 30_000 }).toContain('POLICY_UPDATED');
     await page.goto(at('/events'));
     await page.getByRole('cell', { name: 'POLICY_UPDATED' }).waitFor();
     expect(await axe(page)).toEqual([]);

@@ -11,7 +11,7 @@ import { startEndpoint } from './endpoint.ts';
 const server = await createTestServer({ ACCORD_OUTBOUND_ALLOW: '127.0.0.1' });
 const { services } = server;
 const [delivering] = services.subscriptions.deliveries.tasks;
-const until = (check: () => unknown, timeout = 15_000) => vi.waitFor(async () => check(), { timeout, interval: 20 });
+const until = (check: () => unknown, timeout = 30_000) => vi.waitFor(async () => check(), { timeout, interval: 20 });
 
 type Delivery = {
   id: string;
@@ -223,7 +223,7 @@ test('once pausing is answered nothing is begun, and what waits says that it is 
     expect(await stateOf()).toBe('paused');
     expect((await call('PUT', `/${id}`, { ...body, enabled: true })).status).toBe(200);
     await until(() => expect(endpoint.received).toHaveLength(2));
-    expect(await stateOf()).toBe('active');
+    await until(async () => expect(await stateOf()).toBe('active'));
     // A step of many events at an endpoint that is slow: what is on its way goes on, at most one for each connection.
     const paused = Promise.withResolvers<void>();
     const answered = endpoint.received.length + 10;
@@ -239,8 +239,9 @@ test('once pausing is answered nothing is begun, and what waits says that it is 
     await sleep(700);
     expect(endpoint.received.length).toBeLessThanOrEqual(atOnce + limits.deliveryConnectionsMax);
     expect(endpoint.received.length).toBeLessThan(60);
-    const { deliveries: suspended } = await deliveries('?status=suspended&limit=100');
-    expect(suspended.length).toBeGreaterThan(0);
+    const listed = async () => (await deliveries('?status=suspended&limit=100')).deliveries;
+    await until(async () => expect((await listed()).length).toBeGreaterThan(0));
+    const suspended = await listed();
     expect(new Set(suspended.map(({ status }) => status))).toEqual(new Set(['suspended']));
     expect(suspended.every((one) => !('nextAttemptAt' in one))).toBe(true);
     expect((await deliveries('?status=waiting')).deliveries).toEqual([]);
@@ -365,4 +366,4 @@ test('an endpoint that wants a handshake is asked first, and gets nothing until 
   } finally {
     await stop();
   }
-}, 30_000);
+}, 60_000);
