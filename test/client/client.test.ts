@@ -141,16 +141,14 @@ test('a token is renewed before it expires', async () => {
     const answer = await fetch(input, init);
     if (!String(input).endsWith('/oidc/token')) return answer;
     asked++;
-    return Response.json({ ...((await answer.json()) as object), expires_in: 1000 });
+    return Response.json({ ...((await answer.json()) as object), expires_in: 3 });
   };
   const accord = client({ fetch: short });
   await accord.allowed(question('ann'));
   await accord.allowed(question('ann'));
   expect(asked).toBe(1);
-  const now = performance.now.bind(performance);
-  const later = vi.spyOn(performance, 'now').mockImplementation(() => now() + 950_000);
+  await new Promise((done) => setTimeout(done, 2750));
   await accord.allowed(question('ann'));
-  later.mockRestore();
   expect(asked).toBe(2);
 });
 
