@@ -136,7 +136,7 @@ test('the processes that read claims stand still: tokens come without claims, in
   await vi.waitFor(() => expect(running.of('whole', after).length).toBeGreaterThan(CLIENTS), { timeout: 45_000 });
   await running.stop();
   expect(running.answers.filter(({ kind }) => kind !== 'whole' && kind !== 'bare')).toEqual([]);
-  expect(slowest(running.of('bare'))).toBeLessThan(limits.claimsMsMax + 2000);
+  expect(slowest(running.of('bare'))).toBeLessThan(limits.claimsMsMax + 10_000);
 }, 150_000);
 
 test('all of Postgres stands still for a while: whole, bare or an error, never a part', async () => {
