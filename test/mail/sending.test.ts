@@ -347,10 +347,10 @@ describe('an attempt', () => {
   };
 
   test('whose mail was written waits for the answer beyond mailSendMsMax, and another one that is late does not end it', async () => {
-    const { send, state, received } = await attempts({ sendMs: 3000 });
+    const { send, state, received } = await attempts({ sendMs: 5000 });
     const answer = held(state);
     const scanned = send('scanned');
-    await vi.waitFor(() => expect(state.holding).toBe(1), 10_000);
+    await vi.waitFor(() => expect(state.holding).toBe(1), 30_000);
     // The other connection; behind it waits one that has its turn when this one is given up.
     const late = send('stall');
     const next = send('next');
@@ -359,7 +359,7 @@ describe('an attempt', () => {
       kind: 'soft',
       answer: expect.stringContaining('no complete answer'),
     });
-    await vi.waitFor(() => expect(state.holding).toBe(2), 10_000);
+    await vi.waitFor(() => expect(state.holding).toBe(2), 30_000);
     answer();
     expect(await Promise.all([scanned, next])).toMatchObject([{ ok: true }, { ok: true }]);
     expect(received.map(({ to }) => to[0]).sort()).toEqual(['next@x.example', 'scanned@x.example']);
@@ -378,7 +378,7 @@ describe('an attempt', () => {
     const { send, state, received } = await attempts({ turnMs: 1000 });
     const answer = held(state);
     const under = [send('one'), send('two')];
-    await vi.waitFor(() => expect(state.holding).toBe(2), 10_000);
+    await vi.waitFor(() => expect(state.holding).toBe(2), 30_000);
     const ending = new AbortController();
     const began = performance.now();
     const waiting = send('three', ending.signal);
