@@ -1,5 +1,5 @@
 /** The client against a real server, by itself and behind a proxy that loses answers. */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import {
   AccordNetworkError,
   AccordResponseError,
@@ -102,12 +102,12 @@ test('Retry-After is waited for, attempts are bounded, and a long wait is the ca
 
 test('time is limited for each attempt, and a signal ends all at once', async () => {
   const proxy = await startProxy(origin, () => 'hang');
-  const accord = client({ baseUrl: proxy.baseUrl, token: 't', timeoutMs: 100, attempts: 2 });
+  const accord = client({ baseUrl: proxy.baseUrl, token: 't', timeoutMs: 500, attempts: 2 });
   await expect(accord.allowed(question('ann'))).rejects.toThrow(AccordTimeoutError);
   expect(proxy.seen).toHaveLength(2);
   const reason = new Error('gone');
   const controller = new AbortController();
-  setTimeout(() => controller.abort(reason), 50);
+  void vi.waitFor(() => expect(proxy.seen).toHaveLength(3), 10_000).then(() => controller.abort(reason));
   const slow = client({ baseUrl: proxy.baseUrl, token: 't' });
   await expect(slow.allowed(question('ann'), { signal: controller.signal })).rejects.toBe(reason);
   await expect(slow.allowed(question('ann'), { signal: controller.signal })).rejects.toBe(reason);
@@ -141,13 +141,13 @@ test('a token is renewed before it expires', async () => {
     const answer = await fetch(input, init);
     if (!String(input).endsWith('/oidc/token')) return answer;
     asked++;
-    return Response.json({ ...((await answer.json()) as object), expires_in: 1 });
+    return Response.json({ ...((await answer.json()) as object), expires_in: 3 });
   };
   const accord = client({ fetch: short });
   await accord.allowed(question('ann'));
   await accord.allowed(question('ann'));
   expect(asked).toBe(1);
-  await new Promise((done) => setTimeout(done, 950));
+  await new Promise((done) => setTimeout(done, 2750));
   await accord.allowed(question('ann'));
   expect(asked).toBe(2);
 });

@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { changeDisplayName, signUp } from '../../server/accounts/index.ts';
@@ -15,7 +14,7 @@ import { ownersMay } from '../invitations/inviting.ts';
 import { configClient } from '../policies/config-client.ts';
 import { password } from '../portal/enrolling.ts';
 import { attacks } from './attacks.ts';
-import { createPortal, executablePath, look } from './portal.ts';
+import { axe, createPortal, executablePath, look } from './portal.ts';
 
 const firstPageMax = 170 * 1024;
 const spec: Partial<TenantSpec> = {
@@ -27,10 +26,6 @@ const spec: Partial<TenantSpec> = {
   },
   restore: { allowPastDates: true },
 };
-const axe = async (page: Page) =>
-  (await new AxeBuilder({ page }).analyze()).violations.map(
-    ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`,
-  );
 
 type Content = { title: string; mediaType: 'text/plain'; body: string };
 type EndOfLife = { startDate: string; endDate: string; gracePeriod: string };
@@ -140,9 +135,9 @@ describe.skipIf(executablePath === undefined)('the sharing page', { timeout: 180
     await expect.poll(kept).toContain('2090-01-01');
     await lose(alice.id, 'car-8');
     await hers.reload();
-    expect(await hers.getByLabel('Mail address of the other person').inputValue()).toBe(bob.email);
+    await expect.poll(() => hers.getByLabel('Mail address of the other person').inputValue()).toBe(bob.email);
     // What was chosen is gone, and nothing else is shared in its place.
-    expect(await what.inputValue()).toBe('');
+    await expect.poll(() => what.inputValue()).toBe('');
     await hers.getByRole('button', { name: 'Send the invitation' }).click();
     await what.selectOption(offers.find((one) => one.includes('car-7')) as string);
     await hers.getByRole('button', { name: 'Send the invitation' }).click();
@@ -201,9 +196,12 @@ describe.skipIf(executablePath === undefined)('the sharing page', { timeout: 180
     await his.getByRole('button', { name: 'Take back: Use of trip data, and of the speed' }).click();
     await his.getByRole('dialog').getByRole('button', { name: 'Take back' }).click();
     await his.getByText('You have agreed to nothing.').waitFor();
-    const log = await server.app.inject({ url: `${url}/events/me?limit=50`, headers });
-    const types = (log.json().logs as { type: string }[]).map(({ type }) => type);
-    expect(types).toEqual(expect.arrayContaining(['registered', 'refused', 'revoked', 'invited', 'read']));
+    const logged = async () => {
+      const log = await server.app.inject({ url: `${url}/events/me?limit=50`, headers });
+      return (log.json().logs as { type: string }[]).map(({ type }) => type);
+    };
+    const types = ['registered', 'refused', 'revoked', 'invited', 'read'];
+    await expect.poll(logged).toEqual(expect.arrayContaining(types));
 
     expect([first.complaints, second.complaints].flat().filter((one) => !/status of 429/.test(one))).toEqual([]);
     // In Dutch, and wide; then the session ends under the page.
