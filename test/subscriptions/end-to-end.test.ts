@@ -312,6 +312,7 @@ test('a replay says how far it is, and can be cancelled', async () => {
     expect((await call('POST', `/${id}/replays/${replayId}/cancel`, undefined, tokens.support)).status).toBe(403);
     const cancelled = await call<Replay>('POST', `/${id}/replays/${replayId}/cancel`);
     expect(cancelled).toMatchObject({ status: 200, body: { state: 'cancelled', endedAt: expect.any(String) } });
+    await sleep(500); // until the one that sends has heard of it, on a busy machine
     cancelling.resolve();
     await until(async () => expect((await read()).delivered).toBe(endpoint.received.length));
     await sleep(300);
