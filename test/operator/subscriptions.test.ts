@@ -119,6 +119,9 @@ spec: {tenantRef: {name: acme}, name: ${name}}
   await until(() => !known()?.message.includes('car'));
   source.apply(type('boat'));
   await until(() => known()?.status === 'True');
+  source.delete('ResourceType/acme/car');
+  await until(() => known()?.message.includes('The tenant has no type car.') === true);
+  expect(known()).toMatchObject({ status: 'False', reason: 'TypeNotFound' });
 });
 
 test('where there are no Secrets, a generated one is in a file, and nothing is sent where one cannot be read', async () => {
