@@ -31,4 +31,4 @@ export { membersRoom } from './room.ts';
 export { registerMemberRoutes } from './routes.ts';
 export { memberInvitationStatus } from './rules.ts';
 export type { MemberRow } from './schema.ts';
-export { listMembers, listPortalTokens, readMemberOfPerson, readRolesOfPerson } from './store.ts';
+export { listMembers, listPortalTokens, readMemberOfPerson } from './store.ts';

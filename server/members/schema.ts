@@ -13,10 +13,6 @@ export const MemberRow = Type.Object({
 });
 export type MemberRow = Static<typeof MemberRow>;
 
-/** What a person is in a tenant. */
-export const MembershipRow = Type.Object({ tenant: Type.String(), role: RoleColumn });
-export type MembershipRow = Static<typeof MembershipRow>;
-
 export const PortalTokenRow = Type.Object({
   jti: Type.String(),
   member: Type.String(),

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { Role } from '../core/auth/schema.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { none, sql } from '../core/db/sql.ts';
-import { MemberRow, MembershipRow, PortalTokenRow } from './schema.ts';
+import { MemberRow, PortalTokenRow } from './schema.ts';
 
 const members = sql`select id, email, role, created_at from accord.member`;
 
@@ -51,19 +51,6 @@ export async function bindMember(tx: Transaction, tenant: string, id: string, pe
 
 export function readMemberOfPerson(tx: Transaction, tenant: string, person: string): Promise<MemberRow | undefined> {
   return tx.maybe(MemberRow, sql`${members} where tenant = ${tenant} and person = ${person}`);
-}
-
-/** What a person is in those of the tenants where it is a member, by their codes, in a system transaction. */
-export function readRolesOfPerson(
-  tx: Transaction,
-  tenants: readonly string[],
-  person: string,
-): Promise<MembershipRow[]> {
-  return tx.many(
-    MembershipRow,
-    sql`select tenant, role from accord.member where tenant = any(${tenants}::text[]) and person = ${person}
-      order by tenant collate "C"`,
-  );
 }
 
 export const MemberId = Type.Object({ id: Type.String(), email: Type.String() });

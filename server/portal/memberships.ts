@@ -3,7 +3,7 @@ import type { AccountServices } from '../accounts/index.ts';
 import type { Role } from '../core/auth/schema.ts';
 import { limits } from '../core/limits.ts';
 import { portalTenant } from '../core/portal-tenant.ts';
-import { readRolesOfPerson } from '../members/index.ts';
+import { readMemberOfPerson } from '../members/index.ts';
 import { write } from '../writes/index.ts';
 import { insertMembership, listMemberships } from './store.ts';
 
@@ -21,8 +21,10 @@ export async function membershipsOf(
 ): Promise<{ code: string; role: Role }[]> {
   const max = limits.portalListItemsMax;
   const codes = await database.read(portalTenant, (tx) => listMemberships(tx, portalTenant, account, max));
-  if (codes.length === 0) return [];
-  // In one query: a person may be a member of hundreds.
-  const roles = await database.systemPipelined((tx) => readRolesOfPerson(tx, codes, account));
-  return roles.map(({ tenant: code, role }) => ({ code, role }));
+  // Together: a person may be a member of hundreds.
+  const members = await database.readEach(portalTenant, codes, (tx, code) => readMemberOfPerson(tx, code, account));
+  return codes.flatMap((code, index) => {
+    const member = members[index];
+    return member === undefined ? [] : [{ code, role: member.role }];
+  });
 }
