@@ -70,7 +70,13 @@ describe('accord start', () => {
     const data = join(directory, 'data');
     const last = `as ann@carshare.example, security-admin of carshare:\n\n  npx accord log-in --data ${data}\n`;
     await running?.says(last);
-    expect(running?.output).not.toMatch(/log-in\/link#|First log-in at the portal for ann@/);
+    const others = 'First log-ins of others at the portal; each link works once:\n\n';
+    await running?.says(`${others}  support-desk@localhost, support of carshare: see `);
+    const output = running?.output ?? '';
+    // Whoever started it is told first how to get in, and is not among the others.
+    expect(output.indexOf(last)).toBeLessThan(output.indexOf(others));
+    expect(output.slice(output.indexOf(others))).not.toContain('ann@');
+    expect(output).not.toContain('log-in/link#');
     const { stdout } = await accord(['log-in', '--data', data]);
     const { origin, pathname, hash } = new URL(stdout.trim());
     const post = () =>
@@ -85,6 +91,15 @@ describe('accord start', () => {
     const session = await fetch(`${base()}/portal/session`, { headers: { cookie, 'x-accord-portal': '1' } });
     expect(await session.json()).toMatchObject({ email: 'ann@carshare.example', tenants: [{ code: 'carshare' }] });
     expect((await post()).status).toBe(410);
+  });
+
+  test('is looked at by accord doctor, which says where mail is kept', async () => {
+    const data = join(directory, 'data');
+    const { stdout } = (await accord(['doctor', '--data', data]).catch((error) => error)) as { stdout: string };
+    expect(stdout).toContain(
+      `configuration: the ACCORD_ variables are valid; the installation is the accord start of ${data}`,
+    );
+    expect(stdout).toMatch(new RegExp(`^ok +mail: no mail server is used: .*${join(data, 'outbox')}`, 'm'));
   });
 
   test('gives a token by the request that it prints, and its issuer describes itself', async () => {
@@ -114,6 +129,18 @@ describe('accord start', () => {
     const lives = '/carshare/actors/user/bob/relationships/lives_in/household/elm-street-3';
     expect((await call('DELETE', lives)).status).toBe(204);
     expect(await use('bob')).toBe('deny');
+  });
+
+  test('was asked the questions of examples/seed, once', async () => {
+    const editor = await token('--role', 'config-editor');
+    const asked = async () => {
+      const headers = { authorization: `Bearer ${editor}` };
+      const page = await fetch(`${base()}/tenants/carshare/decisions?limit=100`, { headers });
+      const { decisions } = (await page.json()) as { decisions: { requestId: string; answer: { outcome: string } }[] };
+      return decisions.filter(({ requestId }) => requestId === 'seed').map(({ answer }) => answer.outcome);
+    };
+    await expect.poll(async () => (await asked()).length).toBe(11);
+    expect((await asked()).filter((outcome) => outcome === 'deny')).toHaveLength(4);
   });
 
   test('has the consents of examples/seed: required, given, valid and grace; a revoked one does not come back', async () => {
@@ -158,7 +185,7 @@ describe('accord start', () => {
     expect((await read(`${base()}/carshare/oidc/jwks`)).keys).toHaveLength(2);
     const admin = `http://127.0.0.1:${ports[1]}`;
     expect(await read(`${admin}/ready`)).toEqual({ status: 'ready' });
-    expect(await (await fetch(`${admin}/metrics`)).text()).toMatch(/accord_decisions_total\{outcome="allow"\} 4/);
+    expect(await (await fetch(`${admin}/metrics`)).text()).toMatch(/accord_decisions_total\{outcome="allow"\} 11/);
     const served = JSON.stringify(await read(`${admin}/snapshot`));
     expect(served).toContain('car:unlock');
     expect(served).not.toMatch(/"d":|private/);

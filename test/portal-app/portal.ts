@@ -7,8 +7,15 @@ import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { afterAll } from 'vitest';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Locator,
+  type Page,
+} from 'playwright-core';
+import { afterAll, expect } from 'vitest';
 import { ensurePortalTenant } from '../../server/portal/index.ts';
 import type { TenantSpec } from '../../server/tenants/index.ts';
 import { createTestServer } from '../helpers/server.ts';
@@ -120,7 +127,8 @@ async function clear({ page, context }: Tab, { viewport, colorScheme }: BrowserC
  * `await using`.
  */
 async function openPage(asked: BrowserContextOptions, cookies: Cookies) {
-  const options = { viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...asked };
+  const still = { reducedMotion: 'reduce' } as const; // what moves is neither looked at nor clicked reliably
+  const options = { viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...still, ...asked };
   const key = JSON.stringify(options);
   const tab = idle.get(key)?.pop() ?? (await newTab(options));
   const { page, context } = tab;
@@ -139,6 +147,15 @@ async function openPage(asked: BrowserContextOptions, cookies: Cookies) {
 export async function look(page: Page, name: string): Promise<void> {
   const to = process.env.ACCORD_TEST_SHOTS;
   if (to) await page.screenshot({ path: `${to}/${name}.png`, fullPage: true });
-  const wider = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
-  if (wider !== 0) throw new Error(`${name} is ${wider} pixels wider than the window.`);
+  const wider = () => page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+  await expect.poll(wider, { message: `pixels by which ${name} is wider than the window` }).toBe(0);
 }
+
+type Styled = { ownerDocument: { defaultView: { getComputedStyle(of: unknown): Record<string, string> } } };
+
+/** A property of an element as it is drawn, also in a frame. */
+export const styleOf = (locator: Locator, name: string) =>
+  locator.evaluate(
+    (one, name) => (one as unknown as Styled).ownerDocument.defaultView.getComputedStyle(one)[name],
+    name,
+  );
