@@ -2,6 +2,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
 import { ensurePortalTenant } from '../../server/portal/index.ts';
+import { membershipsOf, noteMembership } from '../../server/portal/memberships.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { Browser } from '../helpers/browser.ts';
 import { createTestServer } from '../helpers/server.ts';
@@ -315,6 +316,48 @@ describe('bounds', () => {
     expect(await tenantsOf(browser)).toEqual([tenant]);
     await add(limits.portalListItemsMax, limits.portalListItemsMax);
     expect(await tenantsOf(browser)).toEqual([]);
+  });
+
+  test('the tenants of a person are read in two round trips, however many there are', async () => {
+    const tenants = (await Promise.all([1, 2, 3].map(() => server.tenant()))).sort();
+    const { browser, email } = await enrolled(tenants[0] as string, 'support');
+    const [row] = await asAdmin<{ id: string }>(
+      server.db.adminUrl,
+      `select id from accord.account where tenant = 'portal' and email = $1`,
+      [email],
+    );
+    const id = row?.id as string;
+    for (const [n, tenant] of tenants.entries()) {
+      await noteMembership(services.accounts, id, tenant);
+      if (n === 2) continue; // removed, or not accepted: it is noted, and there is no such member
+      await asAdmin(
+        server.db.adminUrl,
+        `insert into accord.member (tenant, email, role, person) values ($1, $2, 'config-viewer', $3)
+          on conflict (tenant, email) do update set role = excluded.role`,
+        [tenant, email, id],
+      );
+    }
+    // Of somebody else, where the person is none.
+    await asAdmin(
+      server.db.adminUrl,
+      `insert into accord.member (tenant, email, role, person) values ($1, 'other@example.org', 'support', gen_random_uuid())`,
+      [tenants[2]],
+    );
+    const asked: string[] = [];
+    const database = new Proxy(services.accounts.database, {
+      get: (target, name: 'read') => {
+        const method = target[name];
+        return (...args: Parameters<typeof method>) => {
+          asked.push(name);
+          return method.apply(target, args);
+        };
+      },
+    });
+    expect(await membershipsOf({ database }, id)).toEqual(
+      tenants.slice(0, 2).map((code) => ({ code, role: 'config-viewer' })),
+    );
+    expect(asked).toEqual(['read', 'readEach']);
+    expect(await tenantsOf(browser)).toEqual(tenants.slice(0, 2));
   });
 });
 

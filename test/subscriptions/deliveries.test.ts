@@ -406,6 +406,25 @@ test('a worker that ends while requests wait for their turn records those that w
   expect(new Set(ids).size).toBe(ids.length);
 }, 60_000);
 
+test('a worker that ends while one request hangs records the others of the step, and they are not sent again', async () => {
+  const [tenant, endpoint] = [await server.tenant(), await startEndpoint()];
+  endpoint.answer = ({ key }, response) => void (key !== 'hangs' && response.writeHead(204).end());
+  await subscribe(tenant, endpoint.url);
+  await emit(tenant, ['a', 'b', 'hangs', 'c', 'hangs', 'd']);
+  const first = worker();
+  await until(() => expect(endpoint.received).toHaveLength(5));
+  const began = performance.now();
+  await first.stop();
+  expect(performance.now() - began).toBeLessThan(limits.laneEndMsMax + limits.laneRecordMsMax);
+  expect((await attemptsOf(tenant)).map(({ status }) => status)).toEqual([204, 204, 204, 204]);
+  expect(await openOf(tenant)).toMatchObject([{ attempts: 0 }, { attempts: 0 }]);
+  endpoint.answer = (_one, response) => void response.writeHead(204).end();
+  endpoint.received.length = 0;
+  worker();
+  await until(async () => expect(await openOf(tenant)).toEqual([]));
+  expect(endpoint.received.map(({ key }) => key)).toEqual(['hangs', 'hangs']);
+}, 30_000);
+
 test('an endpoint that allows few requests by its handshake has steps of few events', async () => {
   const [tenant, endpoint] = [await server.tenant(), await startEndpoint()];
   endpoint.options = (response) =>

@@ -130,19 +130,24 @@ test('a server that stops finishes what it has begun and gives its lanes up at o
   await vi.waitFor(async () => expect((await rows(tenant))[0]?.done).toBe(1000), 20_000);
 });
 
-test('what does not end within laneEndMsMax is cut off', async () => {
+test('what does not end within laneEndMsMax is cut off, and loses its lane laneRecordMsMax later', async () => {
   const tenant = tenantName();
   await add(tenant, 'a', 1);
   const cut = Promise.withResolvers<number>();
+  const lost = Promise.withResolvers<number>();
   const { stop } = start(async (lane) => {
     const begun = performance.now();
-    await new Promise((resolve) => lane.lost.addEventListener('abort', resolve));
+    await new Promise((resolve) => lane.cut.addEventListener('abort', resolve));
     cut.resolve(performance.now() - begun);
+    expect(lane.lost.aborted).toBe(false);
+    await new Promise((resolve) => lane.lost.addEventListener('abort', resolve));
+    lost.resolve(performance.now() - begun);
     return undefined;
   });
   await vi.waitFor(async () => expect((await rows(tenant))[0]?.owner).not.toBeNull(), 30_000);
   await stop();
   expect(await cut.promise).toBeGreaterThan(limits.laneEndMsMax - 100);
+  expect((await lost.promise) - (await cut.promise)).toBeGreaterThan(limits.laneRecordMsMax - 100);
   expect((await rows(tenant))[0]).toMatchObject({ owner: null, done: 0 });
 }, 60_000);
 
