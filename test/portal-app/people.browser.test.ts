@@ -164,6 +164,12 @@ describe.skipIf(executablePath === undefined)('people', { timeout: 120_000 }, as
     expect(await axe(page)).toEqual([]);
     await look(page, 'people-erase');
     await panel.getByLabel('Type carol to confirm').fill('carol');
+    // An address that was typed is erased only when it was counted.
+    await panel.getByLabel('E-mail address of the person').fill('carol@example.com');
+    expect(await erase.isDisabled()).toBe(true);
+    await panel.getByRole('button', { name: 'Count again' }).click();
+    await panel.getByText('The address is not counted yet.').waitFor({ state: 'detached' });
+    await panel.getByText(/records? would be erased/).waitFor();
     await erase.click();
     await panel.getByText('user/carol is erased.').waitFor({ timeout: 90_000 });
     const saved = page.waitForEvent('download');

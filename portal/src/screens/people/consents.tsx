@@ -96,7 +96,7 @@ function Revoke({ of, consent, onClose }: { of: Entity; consent: Consent; onClos
     }
   };
   return (
-    <Dialog label={t.revokeConsentTitle(said, of.id)} onClose={onClose}>
+    <Dialog label={t.revokeConsentTitle(said, of.id)} onClose={() => isBusy || onClose()}>
       <form onSubmit={revoke}>
         <div className="stack">
           <h2>{t.revokeConsentTitle(said, of.id)}</h2>
@@ -116,7 +116,7 @@ function Revoke({ of, consent, onClose }: { of: Entity; consent: Consent; onClos
           {error !== undefined && <ProblemAlert error={error} />}
         </div>
         <div className="actions">
-          <Button variant="default" onClick={onClose}>
+          <Button variant="default" disabled={isBusy} onClick={onClose}>
             {ui.cancel}
           </Button>
           <Button type="submit" color="red.9" loading={isBusy} disabled={reason.trim() === ''}>
