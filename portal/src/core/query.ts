@@ -1,5 +1,5 @@
 /** The cache of what was read, and lists that come page by page. */
-import { type Query, QueryCache, QueryClient, useInfiniteQuery } from '@tanstack/react-query';
+import { type keepPreviousData, type Query, QueryCache, QueryClient, useInfiniteQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { ApiProblem } from './problem.ts';
 import type { Session } from './session.ts';
@@ -55,11 +55,17 @@ export type Pages<T> = {
   retry(): void;
 };
 
+type Options = Partial<typeof readOnce> & {
+  enabled?: boolean;
+  refetchInterval?: number;
+  placeholderData?: typeof keepPreviousData;
+};
+
 /** @param load one page, from after a cursor on */
 export function usePages<T>(
   key: readonly unknown[],
   load: (after: string | undefined, signal: AbortSignal) => Promise<Page<T>>,
-  options: { enabled?: boolean; refetchInterval?: number } & Partial<typeof readOnce> = {},
+  options: Options = {},
 ): Pages<T> {
   const found = useInfiniteQuery({
     queryKey: key,

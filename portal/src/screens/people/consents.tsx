@@ -34,7 +34,7 @@ export function Consents({ of }: { of: Entity }) {
   return (
     <section className="card stack" aria-label={t.consents}>
       <h2>{t.consents}</h2>
-      {pages.error && <ProblemAlert error={pages.error} onRetry={pages.reload} />}
+      {pages.error && <ProblemAlert error={pages.error} onRetry={pages.retry} />}
       {!isShown && (
         <>
           <p className="dim">{t.consentsRead}</p>
