@@ -8,7 +8,7 @@ type Search = { q: string; type?: string; role: Role; limit: number; cursor?: st
 type Answer = { people: Found[]; cursor?: string };
 
 /** How the API is asked. Support finds people by the whole id alone. */
-export const searchBy = (role: Role, q: string) => (role === 'support' ? 'id' : q.includes('@') ? 'email' : 'idPrefix');
+export const searchBy = (role: Role, q: string) => (role === 'support' ? 'id' : /.@./.test(q) ? 'email' : 'idPrefix');
 
 const keyOf = ({ type, id }: Found) => `${type}/${id}`;
 
