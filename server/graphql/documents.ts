@@ -6,6 +6,11 @@ export const documents: Readonly<Record<string, string>> = {
       pageInfo { hasNextPage endCursor }
     }
   }`,
+  policiesNamed: `query ($names: [String!]!) {
+    allPolicies(first: 100, filter: { name: { in: $names } }) {
+      nodes { name revision drawn managedBy updatedAt updatedBy }
+    }
+  }`,
   policyRevisions: `query ($name: String!, $after: Cursor) {
     allPolicyRevisions(first: 50, after: $after, orderBy: PRIMARY_KEY_DESC, filter: { policy: { equalTo: $name } }) {
       nodes { revision action updatedAt updatedBy }

@@ -115,7 +115,7 @@ describe('what a role reads', () => {
 
   test.each(roles)('of the documents of the server: %s', async (role) => {
     const variables = {
-      ...{ name: 'car:read', type: 'user', id: 'alice', userId: 'alice' },
+      ...{ names: ['car:read'], name: 'car:read', type: 'user', id: 'alice', userId: 'alice' },
       ...{ status: 'pending', definition: 'trips', subscription: 'hook' },
     };
     for (const [name, source] of Object.entries(documents)) {

@@ -21,8 +21,21 @@ describe.skipIf(executablePath === undefined)('people', { timeout: 120_000 }, as
   const at = (path: string) => `${base}/portal/t/${tenant}${path}`;
   const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
   const as = async (role: 'security-admin' | 'config-viewer' | 'support' | 'config-editor') => {
-    const { browser } = await site.people.enrolled(tenant, role);
-    return browser.cookies.map(({ name, value }) => ({ name, value, url: `${base}/` }));
+    const { browser, email } = await site.people.enrolled(tenant, role);
+    return { email, cookies: browser.cookies.map(({ name, value }) => ({ name, value, url: `${base}/` })) };
+  };
+  /** What a page asks the API of the tenant for when somebody comes back to it a minute later. */
+  const comeBack = async (page: Page) => {
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url().split(`/tenants/${tenant}`)[1] ?? ''));
+    const session = page.waitForResponse('**/portal/session');
+    await page.evaluate(`{
+      const now = Date.now;
+      Date.now = () => now() + 60_000;
+      dispatchEvent(new Event('visibilitychange'));
+    }`);
+    await session;
+    return asked.filter((path) => path !== '');
   };
 
   beforeAll(async () => {
@@ -50,6 +63,10 @@ describe.skipIf(executablePath === undefined)('people', { timeout: 120_000 }, as
     await call('POST', `${c}/actors/user/carol/relationships`, {
       relationshipType: 'cares_for',
       to: { type: 'user', id: 'alice' },
+    });
+    await call('POST', `${c}/actors/user/${encodeURIComponent('rob@home')}/relationships`, {
+      relationshipType: 'drives',
+      to: { type: 'car', id: '3' },
     });
     await call('POST', `${c}/actors/user/${encodeURIComponent(odd)}/relationships`, {
       relationshipType: 'drives',
@@ -89,6 +106,14 @@ describe.skipIf(executablePath === undefined)('people', { timeout: 120_000 }, as
     await row.focus();
     await page.keyboard.press('Enter');
     await heading(page, 'Alice Aerts');
+    // An id may look like an address, or like the beginning of one.
+    for (const [typed, found] of [
+      ['rob@', /rob@home/],
+      ['rob@home', /rob@home/],
+    ] as const) {
+      await page.goto(at(`/people?q=${encodeURIComponent(typed)}`));
+      await page.getByRole('row', { name: found }).waitFor();
+    }
     await page.goto(at('/people?q=zo'));
     await page.getByRole('row', { name: /zoë/ }).click();
     await heading(page, odd);
@@ -164,6 +189,12 @@ describe.skipIf(executablePath === undefined)('people', { timeout: 120_000 }, as
     expect(await axe(page)).toEqual([]);
     await look(page, 'people-erase');
     await panel.getByLabel('Type carol to confirm').fill('carol');
+    // An address that was typed is erased only when it was counted.
+    await panel.getByLabel('E-mail address of the person').fill('carol@example.com');
+    expect(await erase.isDisabled()).toBe(true);
+    await panel.getByRole('button', { name: 'Count again' }).click();
+    await panel.getByText('The address is not counted yet.').waitFor({ state: 'detached' });
+    await panel.getByText(/records? would be erased/).waitFor();
     await erase.click();
     await panel.getByText('user/carol is erased.').waitFor({ timeout: 90_000 });
     const saved = page.waitForEvent('download');
@@ -175,8 +206,22 @@ describe.skipIf(executablePath === undefined)('people', { timeout: 120_000 }, as
   });
 
   test('support sees a person masked and is offered nothing that it may not do; viewers are told who may', async () => {
-    await using opened = await open({}, await as('support'));
-    const { page, complaints } = opened;
+    const support = await as('support');
+    await using opened = await open();
+    const { page, context, complaints } = opened;
+    await page.goto(at('/people/user/alice'));
+    await page.getByRole('button', { name: 'Show the consents' }).click();
+    await page.getByText('This person has given no consent.').waitFor();
+    await page.getByText('user/alice drives car/1').first().waitFor();
+    // What the ledger has each reading of is not read because somebody comes back to the page.
+    const asked = await comeBack(page);
+    expect(asked).toContain('/people/user/alice/timeline?limit=50');
+    expect(asked.filter((path) => path.startsWith('/consents'))).toEqual([]);
+    // Who logs in after that, in another tab, is not shown what the one before was shown.
+    await context.addCookies(support.cookies);
+    await comeBack(page);
+    await page.getByText('user/alice drives car/***').first().waitFor();
+    expect(await page.getByText('car/1').count()).toBe(0);
     await page.goto(at('/people?q=alice'));
     await page.getByRole('row', { name: /alice/ }).click();
     await page.getByText('user/alice drives car/***').first().waitFor();
@@ -184,8 +229,18 @@ describe.skipIf(executablePath === undefined)('people', { timeout: 120_000 }, as
       expect(await page.getByRole('main').getByRole('button', { name, exact: true }).count()).toBe(0);
     expect(await page.getByText('car/1').count()).toBe(0);
     await look(page, 'people-support');
+    // Each request of support is audited.
+    expect(await comeBack(page)).toEqual([]);
+    // What somebody typed goes with the log-out, and nothing of others.
+    const keys = [support.email, 'somebody@else.example'].map((who) => `accord.draft.${encodeURIComponent(who)}/x`);
+    await page.evaluate(`for (const key of ${JSON.stringify(keys)}) localStorage.setItem(key, '{}')`);
+    await page.getByRole('button', { name: /^Account and looks/ }).click();
+    await page.getByRole('menuitem', { name: 'Log out' }).click();
+    await page.waitForURL(({ pathname }) => !pathname.includes('/people/'));
+    const left = await page.evaluate('Object.keys(localStorage).filter((key) => key.startsWith("accord.draft."))');
+    expect(left).toEqual(keys.slice(1));
     expect(complaints).toEqual([]);
-    await using viewing = await open({}, await as('config-viewer'));
+    await using viewing = await open({}, (await as('config-viewer')).cookies);
     await viewing.page.goto(at('/people/user/alice'));
     await viewing.page.getByText('Config viewers do not see records of people.').waitFor();
     expect(viewing.complaints).toEqual([]);

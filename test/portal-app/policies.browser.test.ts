@@ -144,6 +144,10 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
     await page.getByRole('button', { name: 'Load what is stored now' }).click();
     await page.getByText('Allowed: user:alice may car:drive on car:c9: the rule in line 5').waitFor();
     await page.locator('.why-relations').getByText('found').waitFor();
+    // The browser keeps the question, and no records of people.
+    const kept = `Object.entries(localStorage).find(([key]) => key.endsWith('/policy-question/car:drive'))?.[1]`;
+    await page.waitForFunction(`${kept}?.includes('c9')`);
+    expect(await page.evaluate(kept)).not.toContain('drives');
     await look(page, 'policies-stored-facts');
     await page.getByRole('link', { name: 'line 5' }).first().click();
     await page.locator('.cm-told-line').getByText('outcome').waitFor();

@@ -8,7 +8,7 @@ import { axe, createPortal, executablePath, look, styleOf } from './portal.ts';
 describe.skipIf(executablePath === undefined)('the settings', async () => {
   if (executablePath === undefined) return;
   const site = await createPortal({ role: 'security-admin' });
-  const { tenant, open } = site;
+  const { tenant, open, email } = site;
   const at = (path: string) => `${site.base}/portal/t/${tenant}/settings${path}`;
 
   test('invites a member, whose link is shown once, and withdraws it', { timeout: 120_000 }, async () => {
@@ -217,7 +217,9 @@ describe.skipIf(executablePath === undefined)('the settings', async () => {
     expect(await axe(page)).toEqual([]);
     await look(page, 'settings-pages');
     // It is a draft of this browser: a page that is loaded again has it.
-    await page.waitForFunction(`localStorage.getItem('accord.draft.${tenant}/branding')?.includes('Bruges')`);
+    await page.waitForFunction(
+      `localStorage.getItem('accord.draft.${encodeURIComponent(email)}/${tenant}/branding')?.includes('Bruges')`,
+    );
     await page.reload();
     await expect.poll(() => page.getByLabel('Name of the tenant').inputValue()).toBe('Cars of Bruges');
     // Something else of the tenant changed: that is no conflict.

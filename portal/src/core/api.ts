@@ -43,18 +43,23 @@ function headersOf({ body, text, ifMatch, ifNoneMatch, idempotencyKey, accept }:
   };
 }
 
+/** @throws NoAnswer where it does not arrive, or breaks off */
+export async function arriving<T>(answer: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new NoAnswer(error);
+  }
+}
+
 /** The answer as it is, for streams and downloads. @throws ApiProblem, NoAnswer */
 export async function send(method: string, path: string, ask: Ask = {}): Promise<Response> {
   const body = ask.text?.body ?? (ask.body === undefined ? undefined : JSON.stringify(ask.body));
-  let response: Response;
-  try {
-    response = await fetch(base + pathOf(path, ask.query), {
-      ...{ method, headers: headersOf(ask), body, signal: ask.signal, credentials: 'same-origin', redirect: 'error' },
-    });
-  } catch (error) {
-    if (ask.signal?.aborted) throw error;
-    throw new NoAnswer(error);
-  }
+  const asked = fetch(base + pathOf(path, ask.query), {
+    ...{ method, headers: headersOf(ask), body, signal: ask.signal, credentials: 'same-origin', redirect: 'error' },
+  });
+  const response = await arriving(asked, ask.signal);
   if (response.ok) return response;
   const problem = await response.json().catch(() => undefined);
   if (response.status === 401) sessionEnded();
@@ -64,7 +69,7 @@ export async function send(method: string, path: string, ask: Ask = {}): Promise
 async function ask<T>(method: string, path: string, options: Ask = {}): Promise<Answer<T>> {
   const response = await send(method, path, options);
   const isJson = /\bjson\b/.test(response.headers.get('content-type') ?? '');
-  const data = (isJson ? await response.json() : await response.text()) as T;
+  const data = (await arriving(isJson ? response.json() : response.text(), options.signal)) as T;
   return { data, etag: response.headers.get('etag') ?? undefined, status: response.status };
 }
 

@@ -1,7 +1,12 @@
-/** What somebody types is kept in this browser until it is saved: it outlives a closed tab, an ended session and a server that is away. */
-import { useCallback, useEffect, useRef, useState } from 'react';
+/**
+ * What somebody types is kept in this browser until it is saved, or the person logs out: it outlives a closed tab, an ended session and a
+ * server that is away. Others who log in here have drafts of their own.
+ */
+import { useCallback, useContext, useEffect, useRef, useState } from 'react';
+import { PersonContext } from './session.ts';
 
 const prefix = 'accord.draft.';
+let isLoggedOut = false;
 type Kept<T> = { at: number; basedOn?: string; value: T };
 
 function read<T>(key: string): Kept<T> | undefined {
@@ -13,11 +18,24 @@ function read<T>(key: string): Kept<T> | undefined {
   }
 }
 
+const ofPerson = (email: string) => `${encodeURIComponent(email)}/`;
+const useOwnKey = (name: string) => ofPerson(useContext(PersonContext)) + name;
+
+export const useHasDraft = (name: string) => read(useOwnKey(name)) !== undefined;
+
+/** At a log-out. The page is left then: what was typed last is not kept after it. */
+export function dropDrafts(email: string): void {
+  isLoggedOut = true;
+  const own = Object.keys(localStorage).filter((key) => key.startsWith(prefix + ofPerson(email)));
+  for (const key of own) localStorage.removeItem(key);
+}
+
 /**
- * @param key names the thing, with its tenant: `carshare/policy/car-drive`
+ * @param name names the thing, with its tenant: `carshare/policy/car-drive`
  * @param basedOn the ETag of what was being changed. A draft of another one is given back as it is, with `isOld`: ask before it is used.
  */
-export function useDraft<T>(key: string, basedOn?: string) {
+export function useDraft<T>(name: string, basedOn?: string) {
+  const key = useOwnKey(name);
   const [kept, setKept] = useState(() => read<T>(key));
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const pending = useRef<() => void>(undefined);
@@ -55,6 +73,7 @@ export function useDraft<T>(key: string, basedOn?: string) {
 }
 
 function store(key: string, kept: unknown): void {
+  if (isLoggedOut) return;
   try {
     localStorage.setItem(prefix + key, JSON.stringify(kept));
   } catch {

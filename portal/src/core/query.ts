@@ -1,13 +1,40 @@
 /** The cache of what was read, and lists that come page by page. */
-import { QueryClient, useInfiniteQuery } from '@tanstack/react-query';
+import { type keepPreviousData, type Query, QueryCache, QueryClient, useInfiniteQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
 import { ApiProblem } from './problem.ts';
+import type { Session } from './session.ts';
 
 const tries = 2;
 
-export const queryClient = new QueryClient({
+/** Each request of support is audited: what nobody asked for is not sent. */
+export const isAudited = ({ queryKey: [, code] }: Pick<Query, 'queryKey'>) => {
+  const session = queryClient.getQueryData<Partial<Session>>(['session']);
+  return session?.tenants?.some((one) => one.code === code && one.role === 'support') ?? false;
+};
+const isUnaudited = (query: Query) => !isAudited(query);
+
+/** A role that was taken away is noticed at the first refusal; of refusals that follow one another the first asks. */
+const onError = (error: Error) => {
+  if (error instanceof ApiProblem && error.status === 403)
+    void queryClient.refetchQueries({
+      queryKey: ['session'],
+      predicate: ({ state }) => state.dataUpdatedAt < Date.now() - 5_000,
+    });
+};
+
+/** For what the server writes down at each reading, and for what is being edited: it is read when the page asks, and at no other time. */
+export const readOnce = {
+  ...{ staleTime: Number.POSITIVE_INFINITY, gcTime: 0 },
+  ...{ refetchOnWindowFocus: false, refetchOnReconnect: false },
+} as const;
+
+export const queryClient: QueryClient = new QueryClient({
+  queryCache: new QueryCache({ onError }),
   defaultOptions: {
     queries: {
       staleTime: 10_000,
+      refetchOnWindowFocus: isUnaudited,
+      refetchOnReconnect: isUnaudited,
       // An answer that refuses is not asked for again; one that says "later" or none at all is.
       retry: (failures, error) => failures < tries && !(error instanceof ApiProblem && error.status < 500),
     },
@@ -24,13 +51,21 @@ export type Pages<T> = {
   isLoadingMore: boolean;
   loadMore(): void;
   reload(): void;
+  /** What failed, once more: the next page, or what is shown. */
+  retry(): void;
+};
+
+type Options = Partial<typeof readOnce> & {
+  enabled?: boolean;
+  refetchInterval?: number;
+  placeholderData?: typeof keepPreviousData;
 };
 
 /** @param load one page, from after a cursor on */
 export function usePages<T>(
   key: readonly unknown[],
   load: (after: string | undefined, signal: AbortSignal) => Promise<Page<T>>,
-  options: { enabled?: boolean } = {},
+  options: Options = {},
 ): Pages<T> {
   const found = useInfiniteQuery({
     queryKey: key,
@@ -39,14 +74,20 @@ export function usePages<T>(
     getNextPageParam: (last) => last.after,
     ...options,
   });
+  // The same array until other rows arrive: pictures are laid out by it.
+  const rows = useMemo(() => found.data?.pages.flatMap((page) => page.rows) ?? [], [found.data]);
+  const loadMore = () => void found.fetchNextPage();
+  // One that is under way is not begun anew: of a slow list none would end.
+  const reload = () => void found.refetch({ cancelRefetch: false });
   return {
-    rows: found.data?.pages.flatMap((page) => page.rows) ?? [],
+    rows,
     error: found.error,
     isLoading: found.isLoading,
     hasMore: found.hasNextPage,
     isLoadingMore: found.isFetchingNextPage,
-    loadMore: () => void found.fetchNextPage(),
-    reload: () => void found.refetch(),
+    loadMore,
+    reload,
+    retry: found.isFetchNextPageError ? loadMore : reload,
   };
 }
 

@@ -17,6 +17,8 @@ export type Session = {
   mailbox?: string;
 };
 
+/** Who is logged in, by the address, also on a tenant's sharing page: what is kept in the browser is kept for that person. */
+export const PersonContext = createContext('');
 export const SessionContext = createContext<Session | undefined>(undefined);
 export const TenantContext = createContext<{ tenant: Tenant; api: TenantApi } | undefined>(undefined);
 

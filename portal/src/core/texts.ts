@@ -13,19 +13,42 @@ export type Texts<T> = { readonly en: T; of(language: Language): T | Promise<T> 
 /** A promise as React's `use` reads it: one that says that it is fulfilled does not suspend. */
 type Arriving<T> = Promise<T> & { status?: 'fulfilled'; value?: T };
 
+/** How long a file that did not arrive is not asked for again. */
+const againMs = 10_000;
+
 export function defineTexts<T extends object>(en: T, others: Others<NoInfer<T>>): Texts<T> {
   const arriving: { [K in Language]?: Promise<T> } = {};
+  const failedAt: { [K in Language]?: number } = {};
+  const load = async (language: Exclude<Language, 'en'>): Promise<T> => {
+    try {
+      return await others[language]();
+    } catch {
+      failedAt[language] = Date.now(); // the file did not arrive: English says it as well
+      return en;
+    }
+  };
+  /** Without a pause of the page, which shows English meanwhile. */
+  const loadAgain = async (language: Exclude<Language, 'en'>) => {
+    if (Date.now() - (failedAt[language] ?? 0) < againMs) return;
+    delete failedAt[language];
+    const value = await load(language);
+    if (failedAt[language] === undefined) arriving[language] = arrived(value);
+  };
   return {
     en,
     of(language) {
       if (language === 'en') return en;
       // Always the same promise, also when its texts are there: React renders again what was suspended, and the hooks behind `use`
       // fail when `use` is not called that time.
-      arriving[language] ??= fulfilling(others[language]().catch(() => en)); // the file did not arrive: English says it as well
+      arriving[language] ??= fulfilling(load(language));
+      if (failedAt[language] !== undefined) void loadAgain(language);
       return arriving[language];
     },
   };
 }
+
+const arrived = <T>(value: T): Arriving<T> =>
+  Object.assign(Promise.resolve(value), { status: 'fulfilled' as const, value });
 
 function fulfilling<T>(promise: Arriving<T>): Promise<T> {
   void promise.then((value) => Object.assign(promise, { status: 'fulfilled', value }));

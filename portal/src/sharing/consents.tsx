@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { segment } from '../core/api.ts';
 import { isMissing, isOver } from '../core/problem.ts';
-import { queryClient } from '../core/query.ts';
+import { queryClient, readOnce } from '../core/query.ts';
 import { useLanguage } from '../core/texts.ts';
 import { Confirm } from '../ui/confirm.tsx';
 import { State } from '../ui/page.tsx';
@@ -47,11 +47,14 @@ export function Consents() {
   const t = useSharingTexts();
   const { language } = useLanguage();
   const [ending, setEnding] = useState<Given>();
+  // Each reading is written to the ledger.
   const given = useQuery({
+    ...readOnce,
     queryKey: ['consents'],
     queryFn: async ({ signal }) => (await own.get<{ consents: Given[] }>('/consents/me', { signal })).consents,
   });
   const waiting = useQuery({
+    ...readOnce,
     queryKey: ['outstanding', language],
     queryFn: ({ signal }) => outstanding(language, signal),
   });

@@ -1,5 +1,6 @@
 /** Who is logged in; language, light or dark, log out. */
 import { api } from '../core/api.ts';
+import { dropDrafts } from '../core/drafts.ts';
 import { ApiProblem } from '../core/problem.ts';
 import { useSession } from '../core/session.ts';
 import { Icon } from './icons.tsx';
@@ -8,13 +9,14 @@ import { Menu, MenuItem } from './menu.tsx';
 import { useUiTexts } from './texts.ts';
 import { toast } from './toasts.tsx';
 
-async function logOut(failed: string): Promise<void> {
+async function logOut(email: string, noAnswer: string): Promise<void> {
   try {
     const { data } = await api.post<{ location: string }>('/portal/session/end');
+    dropDrafts(email);
     location.assign(data.location);
   } catch (error) {
     if (error instanceof ApiProblem && error.status === 401) return; // it has ended already, and the page says so
-    toast({ text: failed });
+    toast({ text: error instanceof ApiProblem ? error.title : noAnswer });
   }
 }
 
@@ -42,7 +44,7 @@ export function AccountMenu() {
             <Icon name="mail" /> {texts.mailbox}
           </MenuItem>
         )}
-        <MenuItem onChoose={() => void logOut(texts.problemNoAnswer)}>
+        <MenuItem onChoose={() => void logOut(email, texts.problemNoAnswer)}>
           <Icon name="external" /> {texts.logOut}
         </MenuItem>
       </Menu>

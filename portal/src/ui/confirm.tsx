@@ -36,7 +36,8 @@ export function Confirm({ title, consequences, action, typed, onConfirm, onClose
     }
   };
   return (
-    <Dialog label={title} onClose={onClose}>
+    // What is under way is answered here: closed, a refusal would be lost.
+    <Dialog label={title} onClose={() => isBusy || onClose()}>
       <div className="stack">
         <h2>{title}</h2>
         <ul>
@@ -51,7 +52,7 @@ export function Confirm({ title, consequences, action, typed, onConfirm, onClose
         {error !== undefined && <ProblemAlert error={error} />}
       </div>
       <div className="actions">
-        <Button variant="default" onClick={onClose}>
+        <Button variant="default" disabled={isBusy} onClick={onClose}>
           {texts.cancel}
         </Button>
         <Button color="red.9" disabled={typed !== undefined && text !== typed} loading={isBusy} onClick={confirm}>

@@ -1,4 +1,4 @@
-/** The head of a page, the side panel beside a list, states, and what a manifest owns. */
+/** The head of a page, states, and what a manifest owns. */
 import { type ReactNode, useEffect } from 'react';
 import { Icon, type IconName } from './icons.tsx';
 import { Link } from './link.tsx';
@@ -42,31 +42,6 @@ export function PageHeader({ title, about, guide, back, actions }: HeaderProps) 
     </header>
   );
 }
-
-type PanelProps = { title: ReactNode; label: string; onClose: () => void; children: ReactNode };
-
-/** Beside a list, which stays in view: <WithPanel panel={open && <SidePanel …>}>list</WithPanel>. */
-export function SidePanel({ title, label, onClose, children }: PanelProps) {
-  const texts = useUiTexts();
-  return (
-    <aside className="panel card" aria-label={label} onKeyDown={(event) => event.key === 'Escape' && onClose()}>
-      <header>
-        <h2>{title}</h2>
-        <button type="button" className="plain" aria-label={texts.close} onClick={onClose}>
-          <Icon name="close" />
-        </button>
-      </header>
-      {children}
-    </aside>
-  );
-}
-
-export const WithPanel = ({ panel, children }: { panel?: ReactNode; children: ReactNode }) => (
-  <div className={panel ? 'with-panel open' : 'with-panel'}>
-    <div className="stack">{children}</div>
-    {panel}
-  </div>
-);
 
 type Tone = 'ok' | 'bad' | 'warn' | 'accent' | 'none';
 const signs: { [K in Tone]?: IconName } = { ok: 'check', bad: 'error', warn: 'warning' };

@@ -4,7 +4,7 @@ import { useRef } from 'react';
 import { useLanguage } from '../core/texts.ts';
 import { useUiTexts } from './texts.ts';
 
-type Props = { label: string; done: number; total?: number; unit?: string; onCancel?: () => void };
+type Props = { label: string; done: number; total?: number; onCancel?: () => void };
 
 export function Progress({ label, done, total, onCancel }: Props) {
   const texts = useUiTexts();

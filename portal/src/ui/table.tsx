@@ -121,7 +121,7 @@ const Skeletons = ({ columns }: { columns: number }) =>
 
 function Foot<T>({ pages }: { pages: Pages<T> }) {
   const texts = useUiTexts();
-  const { rows, hasMore, isLoadingMore, loadMore, error } = pages;
+  const { rows, hasMore, isLoadingMore, loadMore, retry, error } = pages;
   return (
     <div className="table-foot dim">
       <span role="status">{hasMore ? texts.rowsMore(rows.length) : texts.rows(rows.length)}</span>
@@ -130,7 +130,7 @@ function Foot<T>({ pages }: { pages: Pages<T> }) {
           {texts.loadMore}
         </Button>
       )}
-      {error && rows.length > 0 && <ProblemAlert error={error} onRetry={loadMore} />}
+      {error && rows.length > 0 && <ProblemAlert error={error} onRetry={retry} />}
     </div>
   );
 }

@@ -6,6 +6,8 @@ export const en = {
   main: 'Main',
   menu: 'Menu',
   close: 'Close',
+  closeTyped: 'Close without saving?',
+  closeTypedWhat: 'What you typed in this panel is not saved.',
   cancel: 'Cancel',
   back: 'Back',
   searchAll: 'Search',
@@ -83,7 +85,5 @@ export const en = {
   paletteLabel: 'Search screens, policies, people, types, or paste an id',
   paletteNone: 'Nothing is found.',
   paletteGo: 'Screens',
-  comingNext: 'This screen has no content in this build.',
-  apiInstead: 'Until then, the API answers the same question:',
 };
 export type UiTexts = typeof en;

@@ -7,6 +7,8 @@ export const nl = {
   main: 'Hoofdmenu',
   menu: 'Menu',
   close: 'Sluiten',
+  closeTyped: 'Sluiten zonder op te slaan?',
+  closeTypedWhat: 'Wat u in dit paneel typte, wordt niet opgeslagen.',
   cancel: 'Annuleren',
   back: 'Terug',
   searchAll: 'Zoeken',
@@ -88,6 +90,4 @@ export const nl = {
   paletteLabel: 'Zoek schermen, policy’s, personen, typen, of plak een id',
   paletteNone: 'Niets gevonden.',
   paletteGo: 'Schermen',
-  comingNext: 'Dit scherm heeft in deze versie nog geen inhoud.',
-  apiInstead: 'Tot dan beantwoordt de API dezelfde vraag:',
 } satisfies UiTexts;

@@ -1,6 +1,7 @@
 /** The log of events: their numbers and types. What they carry is read by clients of the tenant. */
 import { Button } from '@mantine/core';
-import { useEffect, useState } from 'react';
+import { keepPreviousData } from '@tanstack/react-query';
+import { useState } from 'react';
 import { type Connection, pageOf, usePages } from '../../core/query.ts';
 import { useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
@@ -15,16 +16,14 @@ export default function Events() {
   const t = useTexts(texts);
   const { tenant, api } = useTenant();
   const [isFollowing, setFollowing] = useState(false);
-  const pages = usePages(['events', tenant.code], async (after, signal) =>
-    pageOf((await api.graphql<{ allEvents: Connection<Row> }>('events', { after }, signal)).allEvents),
+  const all = usePages(
+    ['events', tenant.code, isFollowing ? 'newest' : 'all'],
+    async (after, signal) =>
+      pageOf((await api.graphql<{ allEvents: Connection<Row> }>('events', { after }, signal)).allEvents),
+    { placeholderData: keepPreviousData, ...(isFollowing && { refetchInterval: followMs }) },
   );
-  const { reload } = pages;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: reload is another function each time, and does the same
-  useEffect(() => {
-    if (!isFollowing) return;
-    const timer = setInterval(reload, followMs);
-    return () => clearInterval(timer);
-  }, [isFollowing]);
+  // The newest page alone is followed: more of them would be read every few seconds.
+  const pages = isFollowing ? { ...all, hasMore: false } : all;
   return (
     <ActivityPage
       place="events"

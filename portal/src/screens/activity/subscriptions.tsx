@@ -106,7 +106,7 @@ function NewSubscription({ onClose }: { onClose: () => void }) {
     setBusy(false);
   };
   return (
-    <SidePanel label={t.newSubscription} title={t.newSubscription} onClose={onClose}>
+    <SidePanel label={t.newSubscription} title={t.newSubscription} onClose={onClose} onEscape={made ? 'stays' : 'asks'}>
       {made ? (
         <Notice tone="warn">
           <p role="status">{t.secretOnce}</p>

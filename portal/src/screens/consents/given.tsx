@@ -3,7 +3,7 @@ import { Button, TextInput } from '@mantine/core';
 import { type FormEvent, useRef, useState } from 'react';
 import { useFilters } from '../../core/address.ts';
 import { ApiProblem } from '../../core/problem.ts';
-import { queryClient, usePages } from '../../core/query.ts';
+import { queryClient, readOnce, usePages } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import {
@@ -36,13 +36,17 @@ export default function Given() {
   const [opened, setOpened] = useState<Consent | 'new'>();
   const isSupport = tenant.role === 'support';
   const mayAct = mayDo(tenant.role, 'admin');
-  const pages = usePages(['consents', tenant.code, 'given', filters], async (cursor, signal) => {
-    const { data } = await api.get<{ consents: Consent[]; cursor?: string }>('/consents', {
-      query: { ...filters, limit: 100, cursor },
-      signal,
-    });
-    return { rows: data.consents, after: data.cursor };
-  });
+  const pages = usePages(
+    ['consents', tenant.code, 'given', filters],
+    async (cursor, signal) => {
+      const { data } = await api.get<{ consents: Consent[]; cursor?: string }>('/consents', {
+        query: { ...filters, limit: 100, cursor },
+        signal,
+      });
+      return { rows: data.consents, after: data.cursor };
+    },
+    readOnce, // each page is written to the ledger
+  );
   const close = () => setOpened(undefined);
   const panel =
     opened === 'new' ? <Register onClose={close} /> : opened && <GivenPanel consent={opened} onClose={close} />;

@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import { useFilters } from '../../core/address.ts';
 import { download } from '../../core/download.ts';
-import { usePages } from '../../core/query.ts';
+import { readOnce, usePages } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import {
@@ -53,13 +53,17 @@ export default function Ledger() {
   const [opened, setOpened] = useState<Entry>();
   const [error, setError] = useState<unknown>();
   const isSupport = tenant.role === 'support';
-  const pages = usePages(['consents', tenant.code, 'ledger', filters], async (cursor, signal) => {
-    const { data } = await api.get<{ logs: Entry[]; cursor?: string }>('/consents/events', {
-      query: { ...filters, limit: 100, cursor },
-      signal,
-    });
-    return { rows: data.logs, after: data.cursor };
-  });
+  const pages = usePages(
+    ['consents', tenant.code, 'ledger', filters],
+    async (cursor, signal) => {
+      const { data } = await api.get<{ logs: Entry[]; cursor?: string }>('/consents/events', {
+        query: { ...filters, limit: 100, cursor },
+        signal,
+      });
+      return { rows: data.logs, after: data.cursor };
+    },
+    readOnce, // each page is an entry of the ledger itself
+  );
   const save = (format: 'csv' | 'ndjson') => {
     setError(undefined);
     download(api.path('/consents/export', { ...filters, format }), `${tenant.code}-ledger.${format}`).catch(setError);

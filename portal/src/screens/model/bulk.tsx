@@ -65,6 +65,7 @@ function ImportFile() {
   const [isStarting, setStarting] = useState(false);
   const [error, setError] = useState<unknown>();
   const stop = useRef<AbortController>(undefined);
+  const newest = useRef<File>(undefined);
   const state = useQuery({
     queryKey: ['model', tenant.code, 'import', importId],
     // Before the first lines arrive there is nothing to ask for.
@@ -82,10 +83,17 @@ function ImportFile() {
   });
   const choose = async (event: ChangeEvent<HTMLInputElement>) => {
     const chosen = event.currentTarget.files?.[0];
-    if (chosen === undefined) return setFile(undefined);
-    const body = await chosen.text();
-    setFile({ name: chosen.name, body, lines: body.split('\n').filter((line) => line.trim() !== '').length });
+    newest.current = chosen;
+    setFile(undefined);
     setError(undefined);
+    if (chosen === undefined) return;
+    try {
+      const body = await chosen.text();
+      if (newest.current !== chosen) return; // another one was chosen meanwhile
+      setFile({ name: chosen.name, body, lines: body.split('\n').filter((line) => line.trim() !== '').length });
+    } catch (caught) {
+      if (newest.current === chosen) setError(caught);
+    }
   };
   const run = async (id: string) => {
     if (file === undefined) return;

@@ -118,14 +118,16 @@ function drawing(
   of: Entity,
   out: readonly Relationship[],
   into: readonly Relationship[],
-): { boxes: Box[]; lines: Line[] } {
-  const all = [...out, ...into];
+): { boxes: Box[]; lines: Line[]; count: number } {
+  // What leads from a thing to itself is in both lists.
+  const all = [...new Map([...out, ...into].map((one) => [said(one), one])).values()];
   const others = new Map<string, Entity>();
   for (const { from, to } of all) for (const one of [from, to]) if (text(one) !== text(of)) others.set(text(one), one);
   const shown = [...others].slice(0, drawnMax);
   const kept = new Set([text(of), ...shown.map(([key]) => key)]);
   const box = (one: Entity, look: Box['look']): Box => ({ id: text(one), title: one.id, detail: one.type, look });
   return {
+    count: all.length,
     boxes: [box(of, 'centre'), ...shown.map(([, one]) => box(one, 'type'))],
     lines: all
       .filter(({ from, to }) => kept.has(text(from)) && kept.has(text(to)))
@@ -139,8 +141,7 @@ function Around({ of, onFollow }: { of: Entity; onFollow: (to: Entity) => void }
   const [ending, setEnding] = useState<Relationship>();
   const out = useSide(of, 'from');
   const into = useSide(of, 'to');
-  const picture = useMemo(() => drawing(of, out.rows, into.rows), [of, out.rows, into.rows]);
-  const count = out.rows.length + into.rows.length;
+  const { count, ...picture } = useMemo(() => drawing(of, out.rows, into.rows), [of, out.rows, into.rows]);
   const isSupport = tenant.role === 'support';
   const follow = (id: string) => {
     const to = entityOf(id);

@@ -47,6 +47,13 @@ type Listed = {
   note?: string;
   deliveries?: { kind: 'mail' | 'event' | 'response'; status: 'recorded' | 'delivered'; recordedAt: string }[];
 };
+const example = {
+  relationshipType: 'drives',
+  to: { type: 'car', id: '7' },
+  invitor: { type: 'user', id: 'alice' },
+  invitee: { contact: { type: 'email', value: 'bob@example.com' } },
+  reason: 'Alice asked for it by telephone.',
+};
 const tones = { pending: 'accent', accepted: 'ok', declined: 'none', revoked: 'bad', expired: 'warn' } as const;
 
 export default function Invitations() {
@@ -122,7 +129,7 @@ export default function Invitations() {
           empty={
             <Empty
               sentence={Object.keys(filters).length > 0 ? t.noSuchInvitations : t.noInvitations}
-              call={`curl -X POST '${location.origin}/${tenant.code}/sharing/invitations' \\\n  -H "Authorization: Bearer $USER_TOKEN" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"relationshipType": "drives", "to": {"type": "car", "id": "7"}, "invitor": {"type": "user", "id": "alice"}, "invitee": {"contact": {"type": "email", "value": "bob@example.com"}}}'`}
+              call={curl(api.path('/sharing/invitations'), { method: 'POST', body: example })}
             />
           }
           columns={[

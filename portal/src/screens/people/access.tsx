@@ -90,7 +90,7 @@ function Results({ of, search: { action, resource } }: { of: Entity; search: Sea
     const { data } = await api.post<ResultPage>('/access/v1/search/resource', { body, signal });
     return { rows: data.results, after: data.page.next_token || undefined };
   });
-  if (pages.error) return <ProblemAlert error={pages.error} onRetry={pages.reload} />;
+  if (pages.error) return <ProblemAlert error={pages.error} onRetry={pages.retry} />;
   return (
     <div role="status" aria-busy={pages.isLoading}>
       {pages.isLoading ? ui.loading : pages.rows.length === 0 && <p>{t.noAccess(text(of), action, resource)}</p>}

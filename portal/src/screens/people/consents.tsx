@@ -2,13 +2,16 @@
 import { Button, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { segment } from '../../core/api.ts';
-import { queryClient, usePages } from '../../core/query.ts';
+import { queryClient, readOnce, usePages } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import { Dialog, Link, ProblemAlert, RelativeTime, State, toast } from '../../ui/index.ts';
 import { useUiTexts } from '../../ui/texts.ts';
 import type { Consent, Entity } from './shapes.ts';
 import { texts } from './texts.ts';
+
+/** Not below ['people', …]: reading them is written to the ledger, and they change by taking one back alone. */
+const keyOf = (tenant: string, of: Entity) => ['consents-of-person', tenant, of];
 
 export function Consents({ of }: { of: Entity }) {
   const t = useTexts(texts);
@@ -18,7 +21,7 @@ export function Consents({ of }: { of: Entity }) {
   // Reading them is written to the ledger, so opening the page alone does not.
   const [isShown, setShown] = useState(false);
   const pages = usePages(
-    ['people', tenant.code, of, 'consents'],
+    keyOf(tenant.code, of),
     async (cursor, signal) => {
       const { data } = await api.get<{ consents: Consent[]; cursor?: string }>('/consents', {
         query: { userId: of.id, cursor, limit: 20 },
@@ -26,12 +29,12 @@ export function Consents({ of }: { of: Entity }) {
       });
       return { rows: data.consents, after: data.cursor };
     },
-    { enabled: isShown },
+    { enabled: isShown, ...readOnce },
   );
   return (
     <section className="card stack" aria-label={t.consents}>
       <h2>{t.consents}</h2>
-      {pages.error && <ProblemAlert error={pages.error} onRetry={pages.reload} />}
+      {pages.error && <ProblemAlert error={pages.error} onRetry={pages.retry} />}
       {!isShown && (
         <>
           <p className="dim">{t.consentsRead}</p>
@@ -87,7 +90,10 @@ function Revoke({ of, consent, onClose }: { of: Entity; consent: Consent; onClos
     setError(undefined);
     try {
       await api.post(`/consents/${segment(consent.id)}/revoke`, { body: { reason: reason.trim() } });
-      await queryClient.invalidateQueries({ queryKey: ['people', tenant.code] });
+      await Promise.all([
+        queryClient.invalidateQueries({ queryKey: keyOf(tenant.code, of) }),
+        queryClient.invalidateQueries({ queryKey: ['people', tenant.code] }),
+      ]);
       toast({ text: t.consentRevoked(said) });
       onClose();
     } catch (caught) {
@@ -96,7 +102,7 @@ function Revoke({ of, consent, onClose }: { of: Entity; consent: Consent; onClos
     }
   };
   return (
-    <Dialog label={t.revokeConsentTitle(said, of.id)} onClose={onClose}>
+    <Dialog label={t.revokeConsentTitle(said, of.id)} onClose={() => isBusy || onClose()}>
       <form onSubmit={revoke}>
         <div className="stack">
           <h2>{t.revokeConsentTitle(said, of.id)}</h2>
@@ -116,7 +122,7 @@ function Revoke({ of, consent, onClose }: { of: Entity; consent: Consent; onClos
           {error !== undefined && <ProblemAlert error={error} />}
         </div>
         <div className="actions">
-          <Button variant="default" onClick={onClose}>
+          <Button variant="default" disabled={isBusy} onClick={onClose}>
             {ui.cancel}
           </Button>
           <Button type="submit" color="red.9" loading={isBusy} disabled={reason.trim() === ''}>

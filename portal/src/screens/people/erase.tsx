@@ -1,7 +1,7 @@
 /** Erasing a person: what goes, with counts, before it goes; then the report, which can be kept. */
 import { Button, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { segment } from '../../core/api.ts';
 import { queryClient } from '../../core/query.ts';
 import { saveFile } from '../../core/save-file.ts';
@@ -32,8 +32,16 @@ export function Erase({ of, onClose }: { of: Entity; onClose: () => void }) {
     enabled: erasing.report === undefined,
   });
   const { report } = erasing;
+  // What is erased is what was counted: the records of an address that was typed since are not among it.
+  const isCounted = address.trim() === asked;
   return (
-    <SidePanel title={t.eraseTitle(text(of))} label={t.erase} onClose={onClose}>
+    <SidePanel
+      title={t.eraseTitle(text(of))}
+      label={t.erase}
+      onClose={onClose}
+      onEscape={report?.status === 'erased' ? 'stays' : 'asks'}
+      isBusy={erasing.isBusy}
+    >
       {report?.status === 'erased' ? (
         <Done of={of} report={report} />
       ) : erasing.isBusy ? (
@@ -78,7 +86,8 @@ export function Erase({ of, onClose }: { of: Entity; onClose: () => void }) {
                 onChange={(event) => setTyped(event.currentTarget.value)}
               />
               {erasing.error !== undefined && <ProblemAlert error={erasing.error} />}
-              <Button color="red.9" disabled={typed !== of.id} onClick={() => erasing.start(path, body)}>
+              {!isCounted && <Notice tone="warn">{t.countFirst}</Notice>}
+              <Button color="red.9" disabled={typed !== of.id || !isCounted} onClick={() => erasing.start(path, body)}>
                 {report === undefined ? t.eraseNow : t.eraseOn}
               </Button>
             </>
@@ -96,6 +105,13 @@ function useErasing(of: Entity) {
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
   const stopped = useRef(false);
+  // On another page nobody sees how far it is: what is left waits for somebody who goes on.
+  useEffect(
+    () => () => {
+      stopped.current = true;
+    },
+    [],
+  );
   const start = async (path: string, body: object) => {
     setBusy(true);
     setError(undefined);

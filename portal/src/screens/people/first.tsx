@@ -8,8 +8,9 @@ import { usePages } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import { curl, DataTable, Empty, Icon, Notice, PageHeader, ShowAs, State } from '../../ui/index.ts';
+import { findPeople, searchBy } from './find.ts';
 import { MayNot } from './may-not.tsx';
-import { type Found, text } from './shapes.ts';
+import { text } from './shapes.ts';
 import { texts } from './texts.ts';
 import './people.css';
 
@@ -24,15 +25,12 @@ function Search() {
   const go = useGo();
   const isSupport = tenant.role === 'support';
   const [{ q, type }, set] = useFilters(['q', 'type']);
-  const by = isSupport ? 'id' : q?.includes('@') ? 'email' : 'idPrefix';
+  const by = searchBy(tenant.role, q ?? '');
   const pages = usePages(
-    ['people', tenant.code, 'search', by, q, type],
+    ['people', tenant.code, 'search', q, type],
     async (cursor, signal) => {
-      const { data } = await api.get<{ people: Found[]; cursor?: string }>('/people', {
-        query: { [by]: q, type, cursor, limit: 50 },
-        signal,
-      });
-      return { rows: data.people, after: data.cursor };
+      const found = await findPeople(api, { q: q ?? '', type, cursor, role: tenant.role, limit: 50 }, signal);
+      return { rows: found.people, after: found.cursor };
     },
     { enabled: q !== undefined },
   );
@@ -44,7 +42,7 @@ function Search() {
         actions={<ShowAs curl={curl(api.path('/people', { [by]: q ?? 'alice', type }))} />}
       />
       <div className="stack">
-        <SearchForm key={`${q} ${type}`} q={q} type={type} isSupport={isSupport} onSearch={set} />
+        <SearchForm key={q} q={q} type={type} isSupport={isSupport} onSearch={set} />
         {isSupport && <Notice>{t.supportSearch}</Notice>}
         {q === undefined ? (
           <Empty sentence={t.searchFirst} call={curl(api.path('/people', { idPrefix: 'ali' }))} />

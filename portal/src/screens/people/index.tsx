@@ -1,6 +1,7 @@
 import { segment } from '../../core/api.ts';
 import { defineScreen } from '../../core/screen.ts';
 import { mayDo } from '../../core/session.ts';
+import { findPeople } from './find.ts';
 import { texts } from './texts.ts';
 
 export const people = defineScreen({
@@ -13,13 +14,8 @@ export const people = defineScreen({
   ],
   async find(query, { tenant, api, signal }) {
     if (query.length < 2 || !mayDo(tenant.role, 'records')) return [];
-    const by = query.includes('@') ? 'email' : tenant.role === 'support' ? 'id' : 'idPrefix';
-    if (by === 'email' && tenant.role === 'support') return [];
-    const { data } = await api.get<{ people: { type: string; id: string }[] }>('/people', {
-      query: { [by]: query, limit: 5 },
-      signal,
-    });
-    return data.people.map(({ type, id }) => ({
+    const { people } = await findPeople(api, { q: query, role: tenant.role, limit: 5 }, signal);
+    return people.slice(0, 5).map(({ type, id }) => ({
       label: `${type}/${id}`,
       icon: 'person' as const,
       to: `/people/${segment(type)}/${segment(id)}`,

@@ -30,7 +30,7 @@ export function Relationships({ of, side }: { of: Entity; side: 'from' | 'to' })
   return (
     <section className="card stack" aria-label={title}>
       <h2>{title}</h2>
-      {pages.error && <ProblemAlert error={pages.error} onRetry={pages.reload} />}
+      {pages.error && <ProblemAlert error={pages.error} onRetry={pages.retry} />}
       {!pages.isLoading && !pages.error && pages.rows.length === 0 && (
         <p className="dim">{side === 'from' ? t.noRelationships : t.notReached}</p>
       )}

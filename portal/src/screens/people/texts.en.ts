@@ -119,6 +119,7 @@ export const en = {
   kept: (count: number) =>
     plural('en', count, { one: '# kind of record stays: why', other: '# kinds of records stay: why' }),
   typeId: (id: string) => `Type ${id} to confirm`,
+  countFirst: 'The address is not counted yet. Count again: what was counted is what will be erased.',
   eraseNow: 'Erase this person',
   eraseOn: 'Go on erasing',
   erasing: 'Erasing',

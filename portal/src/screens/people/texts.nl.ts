@@ -121,6 +121,7 @@ export const nl = {
   kept: (count) =>
     plural('nl', count, { one: '# soort gegevens blijft: waarom', other: '# soorten gegevens blijven: waarom' }),
   typeId: (id) => `Typ ${id} om te bevestigen`,
+  countFirst: 'Het adres is nog niet meegeteld. Tel opnieuw: wat geteld is, wordt gewist.',
   eraseNow: 'Deze persoon wissen',
   eraseOn: 'Verder wissen',
   erasing: 'Bezig met wissen',

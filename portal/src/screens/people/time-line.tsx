@@ -68,7 +68,7 @@ export function TimeLine({ of }: { of: Entity }) {
           {ui.loadMore}
         </Button>
       )}
-      {pages.error && pages.rows.length > 0 && <ProblemAlert error={pages.error} onRetry={pages.loadMore} />}
+      {pages.error && pages.rows.length > 0 && <ProblemAlert error={pages.error} onRetry={pages.retry} />}
     </section>
   );
 }

@@ -1,6 +1,5 @@
 /** All policies: what each is, who owns it, whether it is served, and who changed it last. */
 import { Button } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import './policies.css';
 import { useFilters, useGo } from '../../core/address.ts';
 import { segment } from '../../core/api.ts';
@@ -41,15 +40,28 @@ type Row = {
   updatedBy: string;
 };
 
-/** Names that the search finds; undefined where nothing is searched. */
-function useFound(q: string | undefined) {
+/** All, or those that the search finds. */
+function usePolicies(q: string | undefined) {
   const { tenant, api } = useTenant();
-  return useQuery({
-    queryKey: ['policies', tenant.code, 'names', q],
-    queryFn: async ({ signal }) =>
-      new Set((await api.get<{ resources: string[] }>('/policies', { query: { q }, signal })).data.resources),
-    enabled: q !== undefined,
-  }).data;
+  const all = usePages(
+    ['policies', tenant.code],
+    async (after, signal) =>
+      pageOf((await api.graphql<{ allPolicies: Connection<Row> }>('policies', { after }, signal)).allPolicies),
+    { enabled: q === undefined },
+  );
+  const found = usePages(
+    ['policies', tenant.code, 'found', q],
+    async (cursor, signal) => {
+      const query = { q, cursor, limit: 100 };
+      const { data } = await api.get<{ resources: string[]; cursor?: string }>('/policies', { query, signal });
+      const names = data.resources;
+      if (names.length === 0) return { rows: [], after: data.cursor };
+      const { allPolicies } = await api.graphql<{ allPolicies: { nodes: Row[] } }>('policiesNamed', { names }, signal);
+      return { rows: allPolicies.nodes, after: data.cursor };
+    },
+    { enabled: q !== undefined },
+  );
+  return q === undefined ? all : found;
 }
 
 export default function Policies() {
@@ -57,11 +69,7 @@ export default function Policies() {
   const { tenant, api } = useTenant();
   const go = useGo();
   const [filters, setFilters] = useFilters(['q', 'new', 'library']);
-  const pages = usePages(['policies', tenant.code], async (after, signal) =>
-    pageOf((await api.graphql<{ allPolicies: Connection<Row> }>('policies', { after }, signal)).allPolicies),
-  );
-  const found = useFound(filters.q);
-  const rows = filters.q === undefined ? pages.rows : pages.rows.filter(({ name }) => found?.has(name));
+  const pages = usePolicies(filters.q);
   const refused = useRefused();
   const serving = useServing();
   const mayEdit = mayDo(tenant.role, 'edit');
@@ -99,7 +107,7 @@ export default function Policies() {
         <DataTable
           label={t.title}
           columns={columnsOf(t, { refused, serving })}
-          pages={{ ...pages, rows }}
+          pages={pages}
           rowKey={(row) => row.name}
           onOpen={(row) => open(row.name)}
           empty={filters.q === undefined ? <NoPolicies action={create} tenant={tenant.code} /> : undefined}

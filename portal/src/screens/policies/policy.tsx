@@ -4,6 +4,8 @@ import { useQuery } from '@tanstack/react-query';
 import './policies.css';
 import { useFilters, useGo, useRouteParams } from '../../core/address.ts';
 import { segment } from '../../core/api.ts';
+import { useHasDraft } from '../../core/drafts.ts';
+import { readOnce } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import { Notice, PageHeader, ProblemAlert } from '../../ui/index.ts';
@@ -21,8 +23,9 @@ export default function Policy() {
     queryKey: ['policies', tenant.code, 'one', name],
     queryFn: async ({ signal }) => (await readPolicy(api, name, signal)) ?? null,
     // It is read once, when the page is opened: what is being edited does not change below the person who edits.
-    ...{ gcTime: 0, staleTime: Number.POSITIVE_INFINITY, refetchOnWindowFocus: false, refetchOnReconnect: false },
+    ...readOnce,
   });
+  const hasDraft = useHasDraft(`${tenant.code}/policy/${name}`);
   const back = { to: '/policies', label: t.title };
   if (loaded.data === undefined)
     return (
@@ -36,8 +39,7 @@ export default function Policy() {
       </>
     );
   const mayEdit = mayDo(tenant.role, 'edit');
-  const draftKey = `accord.draft.${tenant.code}/policy/${name}`;
-  if (loaded.data === null && (!mayEdit || (template === undefined && localStorage.getItem(draftKey) === null)))
+  if (loaded.data === null && (!mayEdit || (template === undefined && !hasDraft)))
     return (
       <>
         <PageHeader title={name} back={back} />

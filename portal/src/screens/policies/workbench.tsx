@@ -2,11 +2,11 @@
 import { useEffect, useMemo, useState } from 'react';
 import { useFilters, useGo } from '../../core/address.ts';
 import { segment } from '../../core/api.ts';
-import { useDraft } from '../../core/drafts.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import { PageHeader, ProblemAlert } from '../../ui/index.ts';
 import type { Place } from '../../why/index.ts';
+import { useAsked } from './asked.ts';
 import { Cases } from './cases.tsx';
 import { type ColumnPart, Columns } from './columns.tsx';
 import { Conflict } from './conflict.tsx';
@@ -87,7 +87,7 @@ type Opened = { decision?: string; subject?: string; resource?: string };
 function useQuestion(name: string, { decision, subject, resource }: Opened) {
   const { tenant } = useTenant();
   const vocabulary = useVocabulary();
-  const kept = useDraft<Question>(`${tenant.code}/policy-question/${name}`);
+  const kept = useAsked(`${tenant.code}/policy-question/${name}`);
   const [own, setOwn] = useState<{ opened: string; question: Question }>();
   const explained = useDecision(decision).data?.explain?.input;
   const first = firstQuestion(name, vocabulary);

@@ -30,7 +30,7 @@ export function NodeForm(props: FormProps) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: when another node is opened
   useEffect(() => box.current?.querySelector<HTMLElement>('input, select, textarea')?.focus(), [node.id]);
   return (
-    <SidePanel title={kind} label={t.open(summary(node))} onClose={onClose}>
+    <SidePanel title={kind} label={t.open(summary(node))} onClose={onClose} onEscape="closes">
       <div className="stack" ref={box}>
         {problems.length > 0 && (
           <ul className="graph-problems" role="alert">
