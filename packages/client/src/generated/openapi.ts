@@ -4191,7 +4191,7 @@ export interface paths {
         put?: never;
         /**
          * Send a mail of a template
-         * @description It is sent in the background. The template is the one of the tenant in the language, in a less specific one or in the language of the tenant; else the built-in one.
+         * @description It is sent in the background. The template is the one of the tenant in the language, in a less specific one, in the language of the tenant or in that of the built-in one; else the built-in one.
          */
         post: {
             parameters: {
@@ -5407,6 +5407,13 @@ export interface paths {
                             cursor?: string;
                             objects?: {
                                 name: string;
+                                /** @description What users read in place of the name, on pages and in mails: one for each language. If there is none in their language, they read that of the first language of the pages, or English. */
+                                displayNames?: {
+                                    /** @description Language of the name (BCP 47). */
+                                    language: string;
+                                    /** @description The name as it stands in a sentence, such as may drive. */
+                                    name: string;
+                                }[];
                                 /** @description Attributes by name. All others are refused. If absent, all attributes are refused. */
                                 attributes?: {
                                     [key: string]: {
@@ -5479,6 +5486,13 @@ export interface paths {
                     content: {
                         "application/json": {
                             name: string;
+                            /** @description What users read in place of the name, on pages and in mails: one for each language. If there is none in their language, they read that of the first language of the pages, or English. */
+                            displayNames?: {
+                                /** @description Language of the name (BCP 47). */
+                                language: string;
+                                /** @description The name as it stands in a sentence, such as may drive. */
+                                name: string;
+                            }[];
                             /** @description Attributes by name. All others are refused. If absent, all attributes are refused. */
                             attributes?: {
                                 [key: string]: {
@@ -5533,6 +5547,13 @@ export interface paths {
             requestBody: {
                 content: {
                     "application/json": {
+                        /** @description What users read in place of the name, on pages and in mails: one for each language. If there is none in their language, they read that of the first language of the pages, or English. */
+                        displayNames?: {
+                            /** @description Language of the name (BCP 47). */
+                            language: string;
+                            /** @description The name as it stands in a sentence, such as may drive. */
+                            name: string;
+                        }[];
                         /** @description Attributes by name. All others are refused. If absent, all attributes are refused. */
                         attributes?: {
                             [key: string]: {
@@ -5654,6 +5675,13 @@ export interface paths {
                             cursor?: string;
                             objects?: {
                                 name: string;
+                                /** @description What users read in place of the name, on pages and in mails: one for each language. If there is none in their language, they read that of the first language of the pages, or English. */
+                                displayNames?: {
+                                    /** @description Language of the name (BCP 47). */
+                                    language: string;
+                                    /** @description The name as it stands in a sentence, such as may drive. */
+                                    name: string;
+                                }[];
                                 /** @description Attributes by name. All others are refused. If absent, all attributes are refused. */
                                 attributes?: {
                                     [key: string]: {
@@ -5726,6 +5754,13 @@ export interface paths {
                     content: {
                         "application/json": {
                             name: string;
+                            /** @description What users read in place of the name, on pages and in mails: one for each language. If there is none in their language, they read that of the first language of the pages, or English. */
+                            displayNames?: {
+                                /** @description Language of the name (BCP 47). */
+                                language: string;
+                                /** @description The name as it stands in a sentence, such as may drive. */
+                                name: string;
+                            }[];
                             /** @description Attributes by name. All others are refused. If absent, all attributes are refused. */
                             attributes?: {
                                 [key: string]: {
@@ -5780,6 +5815,13 @@ export interface paths {
             requestBody: {
                 content: {
                     "application/json": {
+                        /** @description What users read in place of the name, on pages and in mails: one for each language. If there is none in their language, they read that of the first language of the pages, or English. */
+                        displayNames?: {
+                            /** @description Language of the name (BCP 47). */
+                            language: string;
+                            /** @description The name as it stands in a sentence, such as may drive. */
+                            name: string;
+                        }[];
                         /** @description Attributes by name. All others are refused. If absent, all attributes are refused. */
                         attributes?: {
                             [key: string]: {
@@ -5903,6 +5945,13 @@ export interface paths {
                                 from: string;
                                 name: string;
                                 to: string;
+                                /** @description What users read in place of the name, on pages and in mails: one for each language. If there is none in their language, they read that of the first language of the pages, or English. */
+                                displayNames?: {
+                                    /** @description Language of the name (BCP 47). */
+                                    language: string;
+                                    /** @description The name as it stands in a sentence, such as may drive. */
+                                    name: string;
+                                }[];
                                 /** @description Display name of the relationship as seen from the other end. */
                                 inverse?: string;
                                 /** @description Maximum number of such relationships to one target at a time. */
@@ -6006,6 +6055,13 @@ export interface paths {
                             from: string;
                             name: string;
                             to: string;
+                            /** @description What users read in place of the name, on pages and in mails: one for each language. If there is none in their language, they read that of the first language of the pages, or English. */
+                            displayNames?: {
+                                /** @description Language of the name (BCP 47). */
+                                language: string;
+                                /** @description The name as it stands in a sentence, such as may drive. */
+                                name: string;
+                            }[];
                             /** @description Display name of the relationship as seen from the other end. */
                             inverse?: string;
                             /** @description Maximum number of such relationships to one target at a time. */
@@ -6089,6 +6145,13 @@ export interface paths {
             requestBody: {
                 content: {
                     "application/json": {
+                        /** @description What users read in place of the name, on pages and in mails: one for each language. If there is none in their language, they read that of the first language of the pages, or English. */
+                        displayNames?: {
+                            /** @description Language of the name (BCP 47). */
+                            language: string;
+                            /** @description The name as it stands in a sentence, such as may drive. */
+                            name: string;
+                        }[];
                         /** @description Display name of the relationship as seen from the other end. */
                         inverse?: string;
                         /** @description Maximum number of such relationships to one target at a time. */
@@ -12114,6 +12177,8 @@ export interface paths {
                     received?: "true" | "false";
                     /** @description true: each invitation of a user has actions, what the user may do with it now. */
                     actions?: "true" | "false";
+                    /** @description A language (BCP 47). The answer then has displayNames in it. */
+                    language?: string;
                     /** @description Maximum number of items on the page. Default: 100. Link rel="next" points to the next page. */
                     limit?: number;
                     /** @description The cursor of the page, from the previous page. */
@@ -12146,6 +12211,13 @@ export interface paths {
                                     /** @description An identifier of at most 1024 bytes. */
                                     id: string;
                                     /** @description The type of the actor or resource. */
+                                    type: string;
+                                };
+                                /** @description Display names of the types in the language of the request; if there is none in it, in the first language of the pages, or in English. A type without display names has its name without underscores. */
+                                displayNames?: {
+                                    /** @description Of the relationship type. */
+                                    relationshipType: string;
+                                    /** @description Of the type of what is shared. */
                                     type: string;
                                 };
                                 /** Format: date-time */
@@ -12291,6 +12363,13 @@ export interface paths {
                                 /** @description The type of the actor or resource. */
                                 type: string;
                             };
+                            /** @description Display names of the types in the language of the request; if there is none in it, in the first language of the pages, or in English. A type without display names has its name without underscores. */
+                            displayNames?: {
+                                /** @description Of the relationship type. */
+                                relationshipType: string;
+                                /** @description Of the type of what is shared. */
+                                type: string;
+                            };
                             /** Format: date-time */
                             expiresAt: string;
                             /** @description An actor or a resource. */
@@ -12389,6 +12468,13 @@ export interface paths {
                                 /** @description An identifier of at most 1024 bytes. */
                                 id: string;
                                 /** @description The type of the actor or resource. */
+                                type: string;
+                            };
+                            /** @description Display names of the types in the language of the request; if there is none in it, in the first language of the pages, or in English. A type without display names has its name without underscores. */
+                            displayNames?: {
+                                /** @description Of the relationship type. */
+                                relationshipType: string;
+                                /** @description Of the type of what is shared. */
                                 type: string;
                             };
                             /** Format: date-time */
@@ -12546,6 +12632,13 @@ export interface paths {
                                 /** @description The type of the actor or resource. */
                                 type: string;
                             };
+                            /** @description Display names of the types in the language of the request; if there is none in it, in the first language of the pages, or in English. A type without display names has its name without underscores. */
+                            displayNames?: {
+                                /** @description Of the relationship type. */
+                                relationshipType: string;
+                                /** @description Of the type of what is shared. */
+                                type: string;
+                            };
                             /** Format: date-time */
                             expiresAt: string;
                             /** @description An actor or a resource. */
@@ -12652,6 +12745,13 @@ export interface paths {
                                     /** @description An identifier of at most 1024 bytes. */
                                     id: string;
                                     /** @description The type of the actor or resource. */
+                                    type: string;
+                                };
+                                /** @description Display names of the types in the language of the request; if there is none in it, in the first language of the pages, or in English. A type without display names has its name without underscores. */
+                                displayNames?: {
+                                    /** @description Of the relationship type. */
+                                    relationshipType: string;
+                                    /** @description Of the type of what is shared. */
                                     type: string;
                                 };
                                 /** Format: date-time */
@@ -12792,6 +12892,13 @@ export interface paths {
                                 /** @description The type of the actor or resource. */
                                 type: string;
                             };
+                            /** @description Display names of the types in the language of the request; if there is none in it, in the first language of the pages, or in English. A type without display names has its name without underscores. */
+                            displayNames?: {
+                                /** @description Of the relationship type. */
+                                relationshipType: string;
+                                /** @description Of the type of what is shared. */
+                                type: string;
+                            };
                             /** Format: date-time */
                             expiresAt: string;
                             /** @description An actor or a resource. */
@@ -12887,6 +12994,13 @@ export interface paths {
                                 /** @description An identifier of at most 1024 bytes. */
                                 id: string;
                                 /** @description The type of the actor or resource. */
+                                type: string;
+                            };
+                            /** @description Display names of the types in the language of the request; if there is none in it, in the first language of the pages, or in English. A type without display names has its name without underscores. */
+                            displayNames?: {
+                                /** @description Of the relationship type. */
+                                relationshipType: string;
+                                /** @description Of the type of what is shared. */
                                 type: string;
                             };
                             /** Format: date-time */
@@ -13044,6 +13158,13 @@ export interface paths {
                                 /** @description An identifier of at most 1024 bytes. */
                                 id: string;
                                 /** @description The type of the actor or resource. */
+                                type: string;
+                            };
+                            /** @description Display names of the types in the language of the request; if there is none in it, in the first language of the pages, or in English. A type without display names has its name without underscores. */
+                            displayNames?: {
+                                /** @description Of the relationship type. */
+                                relationshipType: string;
+                                /** @description Of the type of what is shared. */
                                 type: string;
                             };
                             /** Format: date-time */
@@ -13274,7 +13395,10 @@ export interface paths {
          */
         post: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description A language (BCP 47). The answer then has displayNames in it. */
+                    language?: string;
+                };
                 header?: never;
                 path: {
                     tenant: string;
@@ -13305,6 +13429,13 @@ export interface paths {
                                 /** @description An identifier of at most 1024 bytes. */
                                 id: string;
                                 /** @description The type of the actor or resource. */
+                                type: string;
+                            };
+                            /** @description Display names of the types in the language of the request; if there is none in it, in the first language of the pages, or in English. A type without display names has its name without underscores. */
+                            displayNames?: {
+                                /** @description Of the relationship type. */
+                                relationshipType: string;
+                                /** @description Of the type of what is shared. */
                                 type: string;
                             };
                             /** Format: date-time */
@@ -13354,7 +13485,10 @@ export interface paths {
          */
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description A language (BCP 47). The answer then has displayNames in it. */
+                    language?: string;
+                };
                 header?: never;
                 path: {
                     tenant: string;
@@ -13381,6 +13515,13 @@ export interface paths {
                                     type: string;
                                 };
                                 relationshipType: string;
+                                /** @description Display names of the types in the language of the request; if there is none in it, in the first language of the pages, or in English. A type without display names has its name without underscores. */
+                                displayNames?: {
+                                    /** @description Of the relationship type. */
+                                    relationshipType: string;
+                                    /** @description Of the type of what is shared. */
+                                    type: string;
+                                };
                                 /** @description Masked, where the invitation went. */
                                 contact?: string;
                                 /** @description Of received. Absent when the tenant has stored no name of the invitor. */
@@ -13410,6 +13551,13 @@ export interface paths {
                                     type: string;
                                 };
                                 relationshipType: string;
+                                /** @description Display names of the types in the language of the request; if there is none in it, in the first language of the pages, or in English. A type without display names has its name without underscores. */
+                                displayNames?: {
+                                    /** @description Of the relationship type. */
+                                    relationshipType: string;
+                                    /** @description Of the type of what is shared. */
+                                    type: string;
+                                };
                                 /** @description Masked, where the invitation went. */
                                 contact?: string;
                                 /** @description Of received. Absent when the tenant has stored no name of the invitor. */
@@ -13439,6 +13587,13 @@ export interface paths {
                                     type: string;
                                 };
                                 relationshipType: string;
+                                /** @description Display names of the types in the language of the request; if there is none in it, in the first language of the pages, or in English. A type without display names has its name without underscores. */
+                                displayNames?: {
+                                    /** @description Of the relationship type. */
+                                    relationshipType: string;
+                                    /** @description Of the type of what is shared. */
+                                    type: string;
+                                };
                                 /** @description Masked, where the invitation went. */
                                 contact?: string;
                                 /** @description Of received. Absent when the tenant has stored no name of the invitor. */
@@ -13547,7 +13702,10 @@ export interface paths {
          */
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description A language (BCP 47). The answer then has displayNames in it. */
+                    language?: string;
+                };
                 header?: never;
                 path: {
                     tenant: string;
@@ -13570,6 +13728,13 @@ export interface paths {
                                     /** @description An identifier of at most 1024 bytes. */
                                     id: string;
                                     /** @description The type of the actor or resource. */
+                                    type: string;
+                                };
+                                /** @description Display names of the types in the language of the request; if there is none in it, in the first language of the pages, or in English. A type without display names has its name without underscores. */
+                                displayNames?: {
+                                    /** @description Of the relationship type. */
+                                    relationshipType: string;
+                                    /** @description Of the type of what is shared. */
                                     type: string;
                                 };
                                 /** @description The type of the acceptor, for the invitation's invitee.type. */
