@@ -1,9 +1,10 @@
 /** Invitations that the person received, with accepting and declining, and those that it sent. */
 import { Button } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ApiProblem, isMissing } from '../core/problem.ts';
 import { queryClient, usePages } from '../core/query.ts';
+import { useLanguage } from '../core/texts.ts';
 import { Confirm } from '../ui/confirm.tsx';
 import { Notice, State } from '../ui/page.tsx';
 import { ProblemAlert } from '../ui/problem-alert.tsx';
@@ -14,13 +15,13 @@ import { Invite } from './invite.tsx';
 import { own, useSession } from './session.ts';
 import { Head } from './shell.tsx';
 import { useSharingTexts } from './texts.ts';
-import { Day, nameOf, Thing, Things } from './thing.tsx';
+import { Day, type DisplayNames, nameOf, Thing, Things } from './thing.tsx';
 
 type Status = 'pending' | 'accepted' | 'declined' | 'revoked' | 'expired';
 type Invitation = {
   invitationId: string;
   status: Status;
-  relationshipType: string;
+  displayNames: DisplayNames;
   to: { type: string; id: string };
   invitorName?: string;
   invitee: { contact: { masked: string } };
@@ -56,11 +57,16 @@ export function Invitations() {
 
 function Received() {
   const t = useSharingTexts();
+  const { language } = useLanguage();
   const { emailVerified } = useSession();
   const { data, error, isLoading, refetch } = useQuery({
-    queryKey: ['received'],
+    queryKey: ['received', language],
     queryFn: ({ signal }) =>
-      own.get<Page>(path, { query: { received: true, actions: true, status: 'pending', limit: PAGE }, signal }),
+      own.get<Page>(path, {
+        query: { received: true, actions: true, status: 'pending', language, limit: PAGE },
+        signal,
+      }),
+    placeholderData: keepPreviousData,
     enabled: emailVerified,
   });
   if (!emailVerified) return <Notice>{t.invitations.unverified}</Notice>;
@@ -78,11 +84,12 @@ function Received() {
 
 function Lines({ one, isReceived }: { one: Invitation; isReceived: boolean }) {
   const { invitations: t } = useSharingTexts();
-  const { status, invitorName, invitee, createdAt, expiresAt, relationshipExpiresAt, maxUses, uses } = one;
+  const { status, displayNames, invitorName, invitee, createdAt, expiresAt, relationshipExpiresAt, maxUses, uses } =
+    one;
   const who = isReceived ? invitorName && t.from(invitorName) : t.to(invitee.contact.masked);
   return (
     <>
-      <code>{one.relationshipType}</code>
+      {displayNames.relationshipType}
       {who && <> · {who}</>} · {t.sentAt} <RelativeTime at={createdAt} />
       {status === 'pending' && (
         <>
@@ -126,7 +133,8 @@ function useAct() {
 function OneReceived({ one }: { one: Invitation }) {
   const t = useSharingTexts();
   const { busy, error, act } = useAct();
-  const { invitationId, to, actions = [] } = one;
+  const { invitationId, actions = [] } = one;
+  const name = nameOf(one.displayNames, one.to);
   const answer = (verb: 'accept' | 'decline') =>
     act(
       verb,
@@ -135,7 +143,7 @@ function OneReceived({ one }: { one: Invitation }) {
     );
   return (
     <Thing
-      title={nameOf(to)}
+      title={name}
       lines={[<Lines key="lines" one={one} isReceived />]}
       actions={(['accept', 'decline'] as const)
         .filter((verb) => actions.includes(verb))
@@ -145,7 +153,7 @@ function OneReceived({ one }: { one: Invitation }) {
             variant={verb === 'accept' ? 'filled' : 'default'}
             loading={busy === verb}
             disabled={busy !== undefined}
-            aria-label={`${t.invitations[verb]}: ${nameOf(to)}`}
+            aria-label={`${t.invitations[verb]}: ${name}`}
             onClick={() => void answer(verb)}
           >
             {t.invitations[verb]}
@@ -160,9 +168,10 @@ function OneReceived({ one }: { one: Invitation }) {
 function Sent() {
   const t = useSharingTexts();
   const ui = useUiTexts();
+  const { language } = useLanguage();
   const [ending, setEnding] = useState<Invitation>();
-  const pages = usePages<Invitation>(['sent'], async (cursor, signal) => {
-    const page = await own.get<Page>(path, { query: { actions: true, limit: PAGE, cursor }, signal });
+  const pages = usePages<Invitation>(['sent', language], async (cursor, signal) => {
+    const page = await own.get<Page>(path, { query: { actions: true, language, limit: PAGE, cursor }, signal });
     return { rows: page.invitations, after: page.cursor };
   });
   return (
@@ -186,14 +195,15 @@ function Sent() {
 function OneSent({ one, onWithdraw }: { one: Invitation; onWithdraw: () => void }) {
   const t = useSharingTexts();
   const { busy, error, act } = useAct();
-  const { invitationId, to, status, actions = [], invitee } = one;
-  const named = `${nameOf(to)} ${invitee.contact.masked}`;
+  const { invitationId, status, actions = [], invitee } = one;
+  const name = nameOf(one.displayNames, one.to);
+  const named = `${name} ${invitee.contact.masked}`;
   const resend = () => act('resend', () => own.post(`${path}/${invitationId}/resend`), t.invitations.resent);
   return (
     <Thing
       title={
         <>
-          {nameOf(to)}{' '}
+          {name}{' '}
           <State tone={tones[status]} icon={status === 'pending' ? 'clock' : undefined}>
             {t.invitations.status[status]}
           </State>
@@ -242,7 +252,7 @@ function Withdrawing({ one, onClose }: { one: Invitation; onClose: () => void })
   };
   return (
     <Confirm
-      title={t.invitations.withdrawQuestion(nameOf(one.to), one.invitee.contact.masked)}
+      title={t.invitations.withdrawQuestion(nameOf(one.displayNames, one.to), one.invitee.contact.masked)}
       consequences={[t.invitations.withdrawFollows]}
       action={t.invitations.withdraw}
       onConfirm={end}

@@ -119,6 +119,7 @@ export const enAccount = {
       version: (version: string) => `version ${version}`,
       end: 'Take back',
       read: 'Read the text',
+      noText: 'Its text is not published here.',
     },
     clients: {
       title: 'Applications with access',

@@ -122,6 +122,7 @@ export const frAccount: typeof enAccount = {
       version: (version) => `version ${version}`,
       end: 'Retirer',
       read: 'Lire le texte',
+      noText: 'Son texte n’est pas publié ici.',
     },
     clients: {
       title: 'Applications ayant accès',

@@ -121,6 +121,7 @@ export const nlAccount: typeof enAccount = {
       version: (version) => `versie ${version}`,
       end: 'Terugnemen',
       read: 'De tekst lezen',
+      noText: 'De tekst staat hier niet.',
     },
     clients: {
       title: 'Applicaties met toegang',
