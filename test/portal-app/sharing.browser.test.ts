@@ -46,16 +46,16 @@ describe.skipIf(executablePath === undefined)('the sharing page', { timeout: 180
   const past = (days: number) => new Date(began - days * 86_400_000).toISOString();
 
   /** People of a tenant that share cars. */
-  async function sharing(tenant: string) {
+  async function sharing(tenant: string, car = 'shared car', may = 'may drive') {
     const config = await configClient(server, tenant, 'security-admin');
     const put = async (path: string, body: object) => {
       const answer = await config('PUT', path, { body });
       expect([path, answer.status, answer.body]).toEqual([path, 200, {}]);
     };
     await put('/actor-types/user', {});
-    await put('/resource-types/car', { displayNames: names('shared car', 'deelauto', 'voiture partagée') });
+    await put('/resource-types/car', { displayNames: names(car, 'deelauto', 'voiture partagée') });
     await put('/relationship-types/user:is_owner_of:car', {});
-    const displayNames = names('may drive', 'mag rijden met', 'peut conduire');
+    const displayNames = names(may, 'mag rijden met', 'peut conduire');
     await put('/relationship-types/user:drives:car', { invitation: { enabled: true }, displayNames });
     for (const verb of ['invitation:create', 'invitation:revoke', 'invitation:resend', 'delete'])
       await put(`/policies/${encodeURIComponent(`user:drives:car:${verb}`)}`, { rego: ownersMay() });
@@ -255,7 +255,7 @@ describe.skipIf(executablePath === undefined)('the sharing page', { timeout: 180
     // Documents take no letters that turn others around.
     const shown = all.replaceAll('\u202e', '');
     const tenant = await server.tenant({ ...spec, displayName: all.slice(0, 200) });
-    const { person, define } = await sharing(tenant);
+    const { person, define } = await sharing(tenant, attacks[1], attacks[2]);
     const [alice, bob] = [await person(attacks[1] as string, '<img src=x onerror=window.hurt=1>'), await person('Bob')];
     await define('hostile', [
       { content: { title: shown.slice(0, 180), mediaType: 'text/plain', body: `It says: ${shown}` }, days: 3 },

@@ -211,7 +211,7 @@ export const enAccount = {
     titleUnknown: 'Somebody wants to share something with you',
     from: 'From',
     what: 'What',
-    as: 'You become',
+    as: 'Access',
     until: 'Until',
     noEnd: 'one of you ends it',
     expires: (when: string) => `This invitation is open until ${when}.`,

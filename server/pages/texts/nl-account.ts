@@ -213,7 +213,7 @@ export const nlAccount: typeof enAccount = {
     titleUnknown: 'Iemand wil iets met je delen',
     from: 'Van',
     what: 'Wat',
-    as: 'Je wordt',
+    as: 'Toegang',
     until: 'Tot',
     noEnd: 'een van jullie het beëindigt',
     expires: (when) => `Deze uitnodiging staat open tot ${when}.`,
