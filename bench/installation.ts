@@ -153,7 +153,7 @@ const tenantSpec: TenantSpec = {
 /** CPU time of the process, and of its main thread alone: V8's helpers collect garbage and compile beside it. */
 export type Usage = { cpuUs: number; mainUs: number; rssMiB: number; programs: number };
 /** What server-process.ts serves. */
-export type Mode = 'accord' | 'accord-without-portal' | 'bare' | 'bare+policy' | 'bare-oidc';
+export type Mode = 'accord' | 'accord-without-portal' | 'bare' | 'bare+policy' | 'bare-oidc' | 'bare-sql';
 export type ServerProcess = {
   port: number;
   /** From the start of the process until it listened, ms. */

@@ -1,8 +1,8 @@
 /**
  * The server that a benchmark measures from outside: `accord`, exactly as the program serves, or `bare`, a Fastify
  * route with the same body and response schema and nothing else, or `bare+policy`, the same that also evaluates the
- * policy (OPA's own Wasm in BENCH_WASM, with opa-wasm) on the body, or `bare-oidc`, oidc-provider alone; `accord-without-portal`: without
- * what the portal is served by and asks. Tells its CPU time over IPC.
+ * policy (OPA's own Wasm in BENCH_WASM, with opa-wasm) on the body, or `bare-oidc`, oidc-provider alone; or `bare-sql`, the statement
+ * that it is sent; `accord-without-portal`: without what the portal is served by and asks. Tells its CPU time over IPC.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
@@ -95,8 +95,16 @@ async function serveProvider(): Promise<Served> {
   return { programs: () => 0, close };
 }
 
+async function serveSql(): Promise<Served> {
+  const { serveBareSql } = await import('./portal-sql.ts');
+  const { host, port } = parseListen(process.env.ACCORD_LISTEN as string);
+  const { close } = await serveBareSql(host, port);
+  return { programs: () => 0, close };
+}
+
 async function serve(mode: string | undefined): Promise<Served> {
   if (mode === 'bare-oidc') return serveProvider();
+  if (mode === 'bare-sql') return serveSql();
   if (mode === 'bare') return serveBare(constant);
   if (mode === 'bare+policy') return serveBare(await policyOf(process.env.BENCH_WASM as string));
   if (mode === 'accord-without-portal') leaveOutPortal();

@@ -1,24 +1,22 @@
 /** The neighbourhood of one actor or resource: drawn, listed, followed by click; and who may do what with it. */
 import { Button } from '@mantine/core';
-import { type FormEvent, lazy, Suspense, useMemo, useState } from 'react';
+import { type FormEvent, useMemo, useState } from 'react';
 import { useFilters } from '../../core/address.ts';
 import { segment } from '../../core/api.ts';
 import { type Pages, usePages } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import { curl, DataTable, Empty, Icon, Link, Notice, RelativeTime, ShowAs, WithPanel } from '../../ui/index.ts';
-import { useUiTexts } from '../../ui/texts.ts';
 import { AddRelationship } from './add-relationship.tsx';
 import { type Names, useNames } from './display-names.tsx';
 import { EndRelationship } from './end-relationship.tsx';
-import type { Box, Line } from './flow.tsx';
+import { type Box, Flow, type Line } from './flow.tsx';
 import { useModel } from './load.ts';
 import { ModelPage } from './page.tsx';
 import { type Entity, entityOf, type Relationship, said, text } from './shapes.ts';
 import { texts } from './texts.ts';
 import { WhoMay } from './who-may.tsx';
 
-const Flow = lazy(() => import('./flow.tsx'));
 /** More boxes are not a picture any longer; the lists have all. */
 const drawnMax = 24;
 
@@ -150,7 +148,6 @@ function drawing(
 
 function Around({ of, onFollow }: { of: Entity; onFollow: (to: Entity) => void }) {
   const t = useTexts(texts);
-  const ui = useUiTexts();
   const { tenant } = useTenant();
   const [ending, setEnding] = useState<Relationship>();
   const names = useNames(useModel().data);
@@ -174,11 +171,7 @@ function Around({ of, onFollow }: { of: Entity; onFollow: (to: Entity) => void }
         </p>
       )}
       {isSupport && <Notice>{t.masked}</Notice>}
-      {count > 0 && !isSupport && (
-        <Suspense fallback={<p role="status">{ui.loading}</p>}>
-          <Flow label={t.neighbourhood(text(of))} {...picture} onOpen={follow} />
-        </Suspense>
-      )}
+      {count > 0 && !isSupport && <Flow label={t.neighbourhood(text(of))} {...picture} onOpen={follow} />}
       {count > picture.lines.length && !isSupport && <p className="dim">{t.drawnOnly(drawnMax)}</p>}
       <div className="model-columns">
         <Side of={of} side="from" pages={out} onFollow={onFollow} onEnd={setEnding} />

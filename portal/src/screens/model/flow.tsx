@@ -85,7 +85,7 @@ const BoxNode = memo(({ data }: { data: Record<string, unknown> }) => {
 const nodeTypes = { box: BoxNode };
 const fitted = { maxZoom: 1.1, padding: 0.06 };
 
-export default function Flow({ label, boxes, lines, selected, onOpen }: Props) {
+export function Flow({ label, boxes, lines, selected, onOpen }: Props) {
   const t = useTexts(texts);
   const frame = useRef<HTMLElement>(null);
   const drawn = useRef<ReactFlowInstance>(undefined);

@@ -1,6 +1,6 @@
 /** The types and what relates them: as a picture, or as lists that say the same. */
 import { Button } from '@mantine/core';
-import { lazy, Suspense, useMemo } from 'react';
+import { useMemo } from 'react';
 import { useFilters } from '../../core/address.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
@@ -8,6 +8,7 @@ import { curl, DataTable, Empty, Icon, ProblemAlert, ShowAs, State, WithPanel } 
 import { useUiTexts } from '../../ui/texts.ts';
 import { Details } from './details.tsx';
 import { Named, useNames } from './display-names.tsx';
+import { Flow } from './flow.tsx';
 import { useModel } from './load.ts';
 import { manifestOf, manifestsOf } from './manifest.ts';
 import { ModelPage } from './page.tsx';
@@ -16,8 +17,6 @@ import { idOf, pictureOf, sentenceOf } from './sentences.ts';
 import type { Model } from './shapes.ts';
 import { texts } from './texts.ts';
 import { TypeForm } from './type-form.tsx';
-
-const Flow = lazy(() => import('./flow.tsx'));
 
 export default function Types() {
   const t = useTexts(texts);
@@ -94,7 +93,6 @@ type ShownProps = {
 
 function Shown({ model, view, open, onView, onOpen }: ShownProps) {
   const t = useTexts(texts);
-  const ui = useUiTexts();
   const names = useNames(model);
   const picture = useMemo(() => pictureOf(model, t, names), [model, t, names]);
   const isList = view === 'list';
@@ -117,9 +115,7 @@ function Shown({ model, view, open, onView, onOpen }: ShownProps) {
         <Lists model={model} open={open} onOpen={onOpen} />
       ) : (
         <>
-          <Suspense fallback={<p role="status">{ui.loading}</p>}>
-            <Flow label={t.picture} {...picture} selected={open} onOpen={onOpen} />
-          </Suspense>
+          <Flow label={t.picture} {...picture} selected={open} onOpen={onOpen} />
           <Legend />
           <Sentences model={model} />
         </>
