@@ -121,5 +121,5 @@ const samples: Readonly<Record<Kind, string | number>> = {
 /** Variables to try a template with. */
 export function sampleVariables<Template extends MailTemplate>(template: Template, application: string) {
   const all = Object.entries(builtIn[template].variables).map(([name, kind]) => [name, samples[kind]]);
-  return { ...Object.fromEntries(all), application } as MailVariables[Template];
+  return { ...Object.fromEntries(all), application } as MailVariables[Template] & Record<string, string | number>;
 }

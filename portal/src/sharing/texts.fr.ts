@@ -78,6 +78,8 @@ export const fr = {
     shareAbout: 'L’autre personne reçoit un message avec un lien, et a accès dès qu’elle accepte.',
     nothing: 'Il n’y a rien que vous puissiez partager maintenant.',
     what: 'Quoi',
+    choose: 'Choisissez ce que vous partagez',
+    moreOffers: 'Vous pouvez partager plus que ce que montre cette liste.',
     email: 'Adresse e-mail de l’autre personne',
     last: 'Dernier jour de l’accès',
     lastAbout: 'Sans date, l’accès dure jusqu’à ce que vous le repreniez.',
