@@ -1,7 +1,8 @@
 /**
  * Puts what stands in seed/, beside the manifests of a local installation, into its database, once: relationships of
- * seed/{tenant}.ndjson, because an import knows how far it came; consents of seed/{tenant}.consents.ndjson into tenants that
- * have never been asked anything. A tenant without a decision then answers the questions of seed/{tenant}.decisions.ndjson.
+ * seed/{tenant}.ndjson, because an import knows how far it came; before it the actors and resources of
+ * seed/{tenant}.entities.ndjson; consents of seed/{tenant}.consents.ndjson into tenants that have never been asked anything. A tenant
+ * without a decision then answers the questions of seed/{tenant}.decisions.ndjson.
  */
 import { createReadStream } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
@@ -9,11 +10,11 @@ import { basename, join } from 'node:path';
 import { seedDecisions } from '../server/authz/index.ts';
 import { seedConsents } from '../server/consents/index.ts';
 import { Problem } from '../server/core/problems.ts';
-import { importRelationships } from '../server/relationships/index.ts';
+import { importRelationships, seedEntities } from '../server/relationships/index.ts';
 import type { Services } from '../server/services.ts';
 
 const IMPORT = 'seed';
-const PARTS = ['relationships', 'consents', 'decisions'] as const;
+const PARTS = ['entities', 'relationships', 'consents', 'decisions'] as const;
 type Part = (typeof PARTS)[number];
 
 /**
@@ -25,7 +26,7 @@ export async function seed(services: Services, manifests: string): Promise<strin
   const names = (await readdir(directory).catch(() => [])).filter((name) => name.endsWith('.ndjson')).sort();
   const files = names.map(partOf);
   const refused: string[] = [];
-  // Questions come last: they are about the rest.
+  // Entities go before their relationships; questions come last: they are about the rest.
   for (const part of PARTS) {
     for (const { file, tenant } of files.filter((one) => one.part === part)) {
       if (!services.snapshots.get(tenant)?.active) continue;
@@ -45,6 +46,7 @@ const linesOf = async (path: string) => (await readFile(path, 'utf8')).split('\n
 
 type Refused = { line: number; detail: string };
 const seeders: Record<Part, (services: Services, tenant: string, path: string) => Promise<Refused[]>> = {
+  entities: async ({ relationships }, tenant, path) => seedEntities(relationships, tenant, IMPORT, await linesOf(path)),
   relationships: seedRelationships,
   consents: async ({ consents }, tenant, path) => seedConsents(consents, tenant, await linesOf(path)),
   decisions: async ({ authz, database, snapshots }, tenant, path) => {

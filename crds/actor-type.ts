@@ -1,7 +1,7 @@
 /** ActorType: a type of those who act, such as user or group, and the attributes that its actors have. */
 import Type, { type Static } from 'typebox';
 import { bounds } from './bounds.ts';
-import { ownershipFields, strictObject, TenantRef, TypeName, text } from './fields.ts';
+import { DisplayNames, displayNamesKey, ownershipFields, strictObject, TenantRef, TypeName, text } from './fields.ts';
 import { column, columns, type Kind, Status } from './kind.ts';
 import { patterns } from './patterns.ts';
 import { immutable, type Rule, rule } from './rule.ts';
@@ -46,6 +46,7 @@ export const ActorTypeSpec = strictObject(
   {
     tenantRef: TenantRef,
     name: TypeName('Name of the type, such as user. It must differ from the names of resource types. Immutable.'),
+    displayNames: DisplayNames,
     attributes: Attributes,
     ...ownershipFields,
   },
@@ -67,5 +68,5 @@ export const actorType = {
     own: [column('Type', '.spec.name', 'Name of the type in paths and requests.')],
   }),
   rules: entityTypeRules,
-  listKeys: [{ at: '/spec/attributes', fields: ['name'] }],
+  listKeys: [displayNamesKey, { at: '/spec/attributes', fields: ['name'] }],
 } as const satisfies Kind;

@@ -10,6 +10,7 @@ export const bounds = {
   annotationsBytesMax: 256 * 1024, // the API server's own bound on all annotations of an object
   tenantCodeCharsMax: 40,
   displayNameCharsMax: 128,
+  displayNamesMax: 16, // of a type, one in each language
   emailCharsMax: 254, // RFC 5321 section 4.5.3.1.3, without the angle brackets
   mailFromCharsMax: 384,
   mailLanguageCharsMax: 35, // RFC 5646 section 4.4.1

@@ -34,6 +34,26 @@ export const Email = (description: string) => text(patterns.email, bounds.emailC
 export const TypeName = (description: string, more: { default?: string } = {}) =>
   text(patterns.typeName, bounds.typeNameCharsMax, description, more);
 
+const DisplayName = strictObject(
+  {
+    language: text(patterns.languageTag, bounds.mailLanguageCharsMax, 'Language of the name (BCP 47).'),
+    name: text(patterns.oneLine, bounds.displayNameCharsMax, 'The name as it stands in a sentence, such as may drive.'),
+  },
+  { description: 'The display name in one language.' },
+);
+export type DisplayName = Static<typeof DisplayName>;
+
+/** What people read in place of the name of a type. */
+export const DisplayNames = Type.Optional(
+  Type.Array(DisplayName, {
+    maxItems: bounds.displayNamesMax,
+    description:
+      'What users read in place of the name, on pages and in mails: one for each language. If there is none in their language, they read that of the first language of the pages, or English.',
+  }),
+);
+/** A list of a Kind: one name for each language. */
+export const displayNamesKey = { at: '/spec/displayNames', fields: ['language'] } as const;
+
 export const TenantRef = strictObject(
   { name: text(patterns.tenantCode, bounds.tenantCodeCharsMax, 'Name of the Tenant. Immutable.') },
   { description: 'The Tenant that this object belongs to.' },

@@ -13,6 +13,7 @@ export {
 } from './consent-definition.ts';
 export { applyDefaults } from './defaults.ts';
 export type { EventSubscriptionSpec } from './event-subscription.ts';
+export type { DisplayName } from './fields.ts';
 export { apiVersion, group, type Kind, version } from './kind.ts';
 export {
   type ActorTypeManifest,

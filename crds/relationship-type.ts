@@ -4,7 +4,7 @@
  */
 import Type, { type Static } from 'typebox';
 import { bounds } from './bounds.ts';
-import { ownershipFields, strictObject, TenantRef, TypeName, text } from './fields.ts';
+import { DisplayNames, displayNamesKey, ownershipFields, strictObject, TenantRef, TypeName, text } from './fields.ts';
 import { column, columns, type Kind, Status } from './kind.ts';
 import { patterns } from './patterns.ts';
 import { fetchableUrl, immutable, type Rule, rule } from './rule.ts';
@@ -68,6 +68,7 @@ export const RelationshipTypeSpec = strictObject(
     from: TypeName('Type of the actors or resources that have the relationship. Immutable.'),
     name: TypeName('Name of the relationship, such as is_owner_of. Immutable.'),
     to: TypeName('Type of the other end of the relationship. Immutable.'),
+    displayNames: DisplayNames,
     inverse: Type.Optional(TypeName('Display name of the relationship as seen from the other end.')),
     maxPerTarget: Type.Optional(
       Type.Integer({
@@ -136,5 +137,5 @@ export const relationshipType = {
     invitation?.template === undefined
       ? []
       : ['spec.invitation.template has no effect yet: mails use the built-in template.'],
-  listKeys: [{ at: '/spec/inheritedThrough', fields: ['relationship', 'from'] }],
+  listKeys: [displayNamesKey, { at: '/spec/inheritedThrough', fields: ['relationship', 'from'] }],
 } as const satisfies Kind;

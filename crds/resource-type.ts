@@ -1,13 +1,14 @@
 /** ResourceType: a type of what access is shared to, such as car or document, and the attributes that its resources have. */
 import type { Static } from 'typebox';
 import { Attributes, entityTypeRules } from './actor-type.ts';
-import { ownershipFields, strictObject, TenantRef, TypeName } from './fields.ts';
+import { DisplayNames, displayNamesKey, ownershipFields, strictObject, TenantRef, TypeName } from './fields.ts';
 import { column, columns, type Kind, Status } from './kind.ts';
 
 export const ResourceTypeSpec = strictObject(
   {
     tenantRef: TenantRef,
     name: TypeName('Name of the type, such as car. It must differ from the names of actor types. Immutable.'),
+    displayNames: DisplayNames,
     attributes: Attributes,
     ...ownershipFields,
   },
@@ -29,5 +30,5 @@ export const resourceType = {
     own: [column('Type', '.spec.name', 'Name of the type in paths and requests.')],
   }),
   rules: entityTypeRules,
-  listKeys: [{ at: '/spec/attributes', fields: ['name'] }],
+  listKeys: [displayNamesKey, { at: '/spec/attributes', fields: ['name'] }],
 } as const satisfies Kind;

@@ -1,5 +1,5 @@
 /** Languages of documents, pure: how they are spelled, and in which one a question is answered. */
-import { lookup } from 'bcp-47-match';
+import { languageIn } from '../core/languages.ts';
 import { limits } from '../core/limits.ts';
 import { evaluateActive, hasEnded } from './evaluate.ts';
 import type { Definition } from './schema.ts';
@@ -32,14 +32,7 @@ export function meantTag(language: string): string | undefined {
 export function languageFor(definition: Definition, asked: string, now: number): string {
   if (definition.languageFallback !== 'lookup' || evaluateActive(definition, asked, now) !== undefined) return asked;
   if (!isTag(asked)) return asked;
-  // The library takes the first that is the tag or a beginning of it: the most specific must come first.
-  const tags = activeLanguages(definition, now).filter(isTag);
-  return (
-    lookup(
-      tags.sort((a, b) => b.length - a.length),
-      asked,
-    ) ?? asked
-  );
+  return languageIn(activeLanguages(definition, now).filter(isTag), asked) ?? asked;
 }
 
 /** The languages in which something is active, in byte order. */

@@ -17,11 +17,12 @@ import {
   recordAuthorOf,
 } from './authorization.ts';
 import { requireContact } from './contact.ts';
+import { withDisplayNames } from './display-names.ts';
 import { invitationAccepted, invitationDeclined, invitationRevoked } from './events.ts';
 import { checkActive, findInvitation, findReceived, lockActiveTenant, lockInvitation } from './found.ts';
 import { nameOfInvitor } from './mailed.ts';
 import { invitationProblem } from './problems.ts';
-import { bindingOf, ended, invitorOf, isOffered, relationshipFor, statusOf, targetOf } from './rules.ts';
+import { bindingOf, ended, invitorOf, isOffered, relationshipFor, statusOf, targetOf, typeKeyIn } from './rules.ts';
 import type { Accepted, Binding, InvitationRow, Preview } from './schema.ts';
 import { endInvitation, isAcceptedBy, recordUse } from './store.ts';
 
@@ -196,13 +197,18 @@ export async function requirePending(
 }
 
 /** What the bearer of a token sees before logging in. @throws Problem as accept */
-export async function previewInvitation(services: InvitationServices, token: Token): Promise<Preview> {
+export async function previewInvitation(
+  services: InvitationServices,
+  token: Token,
+  { requestTenant, language }: Pick<RequestContext, 'requestTenant'> & { language: string | undefined },
+): Promise<Preview> {
   const { row, binding } = await requirePending(services, token);
   const displayName = await nameOfInvitor(services, token.tenant, invitorOf(row));
   return {
     relationshipType: row.name,
     direction: row.direction,
     to: targetOf(row),
+    ...withDisplayNames(requestTenant, { typeKey: typeKeyIn(row), what: targetOf(row) }, language),
     ...(displayName === undefined ? {} : { invitor: { displayName } }),
     expiresAt: row.expires_at,
     binding,

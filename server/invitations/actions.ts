@@ -21,7 +21,7 @@ import {
 import { contactDigest, contactPlace } from './contact.ts';
 import { invitationCreated, invitationResent, invitationRevoked } from './events.ts';
 import { findById, lockActiveTenant, lockInvitation } from './found.ts';
-import { mailInvitation, shownName } from './mailed.ts';
+import { type Mailing, mailInvitation, shownName } from './mailed.ts';
 import {
   bindingOf,
   contactOf,
@@ -78,8 +78,9 @@ export async function createInvitation(
     await wipeExpired(tx, tenant, row.created_at, limits.invitationsWipedMax);
     const { relationshipType, invitee } = body;
     unit.emit(invitationCreated, { ...eventOf(unit, row), relationshipType, invitor, invitee });
-    const { reason } = context;
-    return deliver(services, unit, row, { action: 'create', mayTell, invitor: name, reason });
+    const { reason, requestTenant } = context;
+    const { types: shown } = requestTenant.snapshot;
+    return deliver(services, unit, row, { action: 'create', mayTell, invitor: name, types: shown, reason });
   });
 }
 
@@ -159,10 +160,9 @@ async function newInvitation(
   };
 }
 
-type Delivering = {
+type Delivering = Mailing & {
   action: 'create' | 'resend';
   mayTell: boolean;
-  invitor: string | undefined;
   reason?: string | undefined;
 };
 
@@ -171,7 +171,7 @@ async function deliver(
   services: InvitationServices,
   unit: AuditedUnit,
   row: InvitationRow,
-  { action, mayTell, invitor, reason }: Delivering,
+  { action, mayTell, reason, ...mailing }: Delivering,
 ): Promise<InvitationView> {
   const { tx, tenant, now: ms } = unit;
   const { from_type, name, to_type, target_type, target_id, delivery } = row;
@@ -182,8 +182,8 @@ async function deliver(
   // Also when the token is not returned now: delivering it needs a key, and an old key is rotated in time.
   const key = await invitationKey(services, tx, tenant);
   const requestToken = await signToken(key, partiesOf(services.baseUrl, tenant), row, ms);
-  const mailing = { requestToken, invitor };
-  const message = delivery === 'mail' ? await mailInvitation(services, unit, row, mailing) : undefined;
+  const message =
+    delivery === 'mail' ? await mailInvitation(services, unit, row, { ...mailing, requestToken }) : undefined;
   await recordDelivery(tx, tenant, row, message);
   const view = { ...viewOf(row, ms), ...noteOn(row) };
   return mayTell ? { ...view, requestToken } : view;
@@ -233,7 +233,10 @@ export async function resendInvitation(
     }
     const replaced = await replaceToken(tx, tenant, id, { tokenId: randomUUID(), now });
     unit.emit(invitationResent, eventOf(unit, replaced));
-    return deliver(services, unit, replaced, { action: 'resend', mayTell, invitor: name });
+    return deliver(services, unit, replaced, {
+      ...{ action: 'resend', mayTell, invitor: name },
+      types: context.requestTenant.snapshot.types,
+    });
   });
 }
 

@@ -5,6 +5,7 @@
 export { endInvitations, revokeInvitation } from './actions.ts';
 export type { InvitationServices, RequestContext } from './authorization.ts';
 export { contactDigestOf } from './contact.ts';
+export { displayNamesOf } from './display-names.ts';
 export { erasingInvitations } from './erasing.ts';
 export {
   invitationAccepted,

@@ -10,10 +10,12 @@ import { limits } from '../core/limits.ts';
 import { readMailOutcomes, sendMail } from '../mail/index.ts';
 import { attributesOfEntity, type Entity } from '../relationships/index.ts';
 import { readTenant } from '../tenants/index.ts';
+import { shownNamesOf, type Types } from '../types/index.ts';
 import type { AuditedUnit } from '../writes/index.ts';
 import type { InvitationServices } from './authorization.ts';
 import { contactPlace } from './contact.ts';
 import { invitationProblem } from './problems.ts';
+import { typeKeyIn } from './rules.ts';
 import type { InvitationRow } from './schema.ts';
 import { listDeliveries } from './store.ts';
 
@@ -58,16 +60,18 @@ export function readCode(code: string): Code {
   return { requestToken: parts.slice(0, 3).join('.'), ...(proof === undefined ? {} : { proof }) };
 }
 
+/** `invitor`: its name, if the tenant has stored one. */
+export type Mailing = { invitor: string | undefined; types: Types };
+
 /**
  * Mails the newest token of an invitation to its contact.
- * @param invitor its name, if the tenant has stored one
  * @returns the id of the mail
  */
 export async function mailInvitation(
   services: InvitationServices,
   unit: AuditedUnit,
   row: InvitationRow,
-  { requestToken, invitor }: { requestToken: string; invitor: string | undefined },
+  { requestToken, invitor, types }: Mailing & { requestToken: string },
 ): Promise<string> {
   const { tenant, tx } = unit;
   const { encrypter, baseUrl } = services;
@@ -81,9 +85,13 @@ export async function mailInvitation(
     .trim()
     .slice(0, limits.accountNameCharsMax);
   const expiresAt = row.expires_at;
+  const shared = {
+    relationship: shownNamesOf(types, typeKeyIn(row)),
+    type: shownNamesOf(types, row.target_type),
+  };
   return sendMail(services, unit, {
     ...{ template: 'relationship-invitation', to, language: row.language, expiresAt },
-    variables: { application, actionUrl: url, expiresAt, ...(name ? { name } : {}) },
+    variables: { application, actionUrl: url, expiresAt, ...shared, ...(name ? { name } : {}) },
   });
 }
 

@@ -4,12 +4,19 @@ import type { Entity } from '../relationships/index.ts';
 import { loadTypesTouching, type RelationshipTypeRow } from '../types/index.ts';
 import { creating, type InvitationServices } from './authorization.ts';
 import { isAllowed } from './may.ts';
-import { isOffered } from './rules.ts';
-import type { Direction } from './schema.ts';
+import { isOffered, typeKeyIn } from './rules.ts';
 import { findOwn, type OwnContext } from './shared.ts';
+import type { Direction } from './sharing-schema.ts';
 
-/** `acceptorType`: of whoever accepts, for the invitation's invitee.type. `ttl`: of an invitation. */
-export type Offered = { relationshipType: string; to: Entity; acceptorType: string; direction: Direction; ttl: string };
+/** `acceptorType`: of whoever accepts, for the invitation's invitee.type. `ttl`: of an invitation. `typeKey`: From:rel:To. */
+export type Offered = {
+  relationshipType: string;
+  typeKey: string;
+  to: Entity;
+  acceptorType: string;
+  direction: Direction;
+  ttl: string;
+};
 
 /**
  * What the user may invite others like itself to. What it has is looked at where the policy type:relationships:list lets it read that.
@@ -48,7 +55,8 @@ function offersOf(to: Entity, types: readonly RelationshipTypeRow[], acceptorTyp
       const [target, acceptor] = direction === 'acceptor_to_target' ? [to_type, from_type] : [from_type, to_type];
       if (target !== to.type || acceptor !== acceptorType || found.has(name) || !isOffered(type)) continue;
       const terms = { from_type, name, to_type, direction, target_type: to.type, target_id: to.id };
-      const offered = { relationshipType: name, to, acceptorType, direction, ttl: spec.invitation?.ttl ?? 'P7D' };
+      const shown = { relationshipType: name, typeKey: typeKeyIn(type), to };
+      const offered = { ...shown, acceptorType, direction, ttl: spec.invitation?.ttl ?? 'P7D' };
       found.set(name, { offered, terms });
     }
   return [...found.values()];

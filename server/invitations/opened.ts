@@ -6,11 +6,12 @@ import { acceptInvitation, declineInvitation, requirePending } from './accept.ts
 import type { InvitationServices, RequestContext } from './authorization.ts';
 import { isContact } from './contact.ts';
 import { nameOfInvitor, provedContact, readCode } from './mailed.ts';
-import { invitorOf, targetOf } from './rules.ts';
+import { invitorOf, targetOf, typeKeyIn } from './rules.ts';
 
 export type OpenedInvitation = {
   invitor: string | undefined;
-  relationshipType: string;
+  /** From:rel:To of the relationship. */
+  typeKey: string;
   to: { type: string; id: string };
   expiresAt: string;
   relationshipExpiresAt: string | undefined;
@@ -40,7 +41,7 @@ export async function openInvitation(
   const { encrypter } = services;
   return {
     invitor: await nameOfInvitor(services, tenant, invitorOf(row)),
-    ...{ relationshipType: row.name, to: targetOf(row), expiresAt: row.expires_at },
+    ...{ typeKey: typeKeyIn(row), to: targetOf(row), expiresAt: row.expires_at },
     ...{ relationshipExpiresAt: row.relationship_expires_at ?? undefined, redirectUri: row.redirect_uri ?? undefined },
     ...{ isBound: binding === 'contact', isAccepted, maskedContact: row.contact_mask },
     provedContact: provedContact(encrypter, tenant, row, proof),

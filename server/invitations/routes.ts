@@ -7,14 +7,16 @@ import { decodeCursor, encodeCursor, linkNext, PAGE_ITEMS, pageQuery } from '../
 import type { HttpServices } from '../room/room.ts';
 import { createInvitation, resendInvitation, revokeInvitation } from './actions.ts';
 import { contextOf, type InvitationServices, readers, writers } from './authorization.ts';
+import { withDisplayNames } from './display-names.ts';
 import { type ListQuery, pageOfInvitations, viewInvitation } from './list.ts';
 import { readDeliveries } from './mailed.ts';
 import { toldOf } from './may.ts';
 import { registerMemberRoutes } from './member-routes.ts';
-import { viewOf } from './rules.ts';
+import { targetOf, typeKeyIn, viewOf } from './rules.ts';
 import { InvitationBody, InvitationDetails, InvitationView, OneParams, type Status, statuses } from './schema.ts';
 import { isOwn } from './shared.ts';
 import { registerSharingRoutes } from './sharing-routes.ts';
+import { LanguageQuery } from './sharing-schema.ts';
 import { registerTokenRoutes } from './token-routes.ts';
 
 export type InvitationRouteServices = InvitationServices;
@@ -82,6 +84,7 @@ function registerReading(app: App, services: InvitationRouteServices, countMore:
               }),
             ),
           ),
+          ...LanguageQuery,
           ...pageQuery,
         },
         { additionalProperties: false },
@@ -100,7 +103,7 @@ function registerReading(app: App, services: InvitationRouteServices, countMore:
       },
     },
     handler: async (request, reply) => {
-      const { limit = PAGE_ITEMS, cursor, received, actions, ...filter } = request.query;
+      const { limit = PAGE_ITEMS, cursor, received, actions, language, ...filter } = request.query;
       const query: ListQuery = { ...filter, received: received === 'true' };
       const before = cursor === undefined ? {} : { before: decodeCursor(cursor, 'sharing invitations', UUID) };
       const context = contextOf(request);
@@ -110,6 +113,7 @@ function registerReading(app: App, services: InvitationRouteServices, countMore:
       const seen = await Promise.all(
         rows.map(async (row) => ({
           ...viewOf(row, services.clock.now()),
+          ...withDisplayNames(context.requestTenant, { typeKey: typeKeyIn(row), what: targetOf(row) }, language),
           ...(own === undefined ? {} : await toldOf(services, own, row, query.received === true)),
         })),
       );

@@ -8,7 +8,8 @@ import type { InvitationFact } from '../facts/index.ts';
 import type { Entity, Relationship } from '../relationships/index.ts';
 import { type RelationshipTypeRow, typeProblem } from '../types/index.ts';
 import { invitationProblem } from './problems.ts';
-import type { Binding, Direction, InvitationBody, InvitationRow, InvitationView, Status } from './schema.ts';
+import type { Binding, InvitationBody, InvitationRow, InvitationView, Status } from './schema.ts';
+import type { Direction } from './sharing-schema.ts';
 
 type TypeRow = Pick<RelationshipTypeRow, 'from_type' | 'name' | 'to_type' | 'spec' | 'retired'>;
 export type Offer = { type: TypeRow; direction: Direction };
@@ -141,9 +142,14 @@ export function invitorOf(row: Pick<InvitationRow, 'invitor_type' | 'invitor_id'
   return { id: row.invitor_id, type: row.invitor_type };
 }
 
+/** From:rel:To */
+export function typeKeyIn(row: Pick<InvitationRow, 'from_type' | 'name' | 'to_type'>): string {
+  return `${row.from_type}:${row.name}:${row.to_type}`;
+}
+
 /** From:rel:To:invitation:verb */
 export function policyOf(row: Pick<InvitationRow, 'from_type' | 'name' | 'to_type'>, verb: string): string {
-  return `${row.from_type}:${row.name}:${row.to_type}:invitation:${verb}`;
+  return `${typeKeyIn(row)}:invitation:${verb}`;
 }
 
 /** The end of the relationship that is known before anybody accepts. */

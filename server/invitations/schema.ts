@@ -5,14 +5,13 @@ import { Bytes, Instant, Nullable } from '../core/db/rows.ts';
 import { limits } from '../core/limits.ts';
 import { UUID } from '../core/uuid.ts';
 import { Entity, FromEntry } from '../relationships/schema.ts';
+import { Direction, displayNames } from './sharing-schema.ts';
 
 export const statuses = ['pending', 'accepted', 'declined', 'revoked', 'expired'] as const;
 export type Status = (typeof statuses)[number];
 export type Delivery = 'mail' | 'event' | 'response';
-export type Direction = 'acceptor_to_target' | 'target_to_acceptor';
 export type Binding = 'none' | 'contact';
 const Binding = (description: string) => Type.Unsafe<Binding>(Type.Enum(['none', 'contact'], { description }));
-const Direction = Type.Unsafe<Direction>(Type.Enum(['acceptor_to_target', 'target_to_acceptor']));
 
 const invitationActions = ['resend', 'revoke', 'accept', 'decline'] as const;
 export type InvitationAction = (typeof invitationActions)[number];
@@ -123,6 +122,7 @@ const told = {
   relationshipType: Type.String(),
   direction: Direction,
   to: Entity,
+  displayNames,
   expiresAt: Type.String({ format: 'date-time' }),
 };
 export const Preview = Type.Object({
@@ -195,46 +195,6 @@ export const InvitationDetails = Type.Object({
   ),
 });
 
-const Share = Type.Object({
-  id: Type.String({ description: 'Names it for this user only.' }),
-  what: Type.Object(Entity.properties, { description: 'What is shared.' }),
-  relationshipType: Type.String(),
-  contact: Type.Optional(Type.String({ description: 'Masked, where the invitation went.' })),
-  invitor: Type.Optional(
-    Type.Object(
-      { displayName: Type.String() },
-      { description: 'Of received. Absent when the tenant has stored no name of the invitor.' },
-    ),
-  ),
-  since: Type.Optional(Type.String({ format: 'date-time', description: 'When it was accepted.' })),
-  expiresAt: Type.Optional(Type.String({ format: 'date-time', description: 'When the relationship expires.' })),
-  canEnd: Type.Boolean(),
-});
-const more = Type.Boolean({
-  description: `Whether there are more than are listed: at most ${limits.accountItemsMax} of each are looked at.`,
-});
-export const SharesView = Type.Object({
-  given: Type.Array(Share),
-  received: Type.Array(Share),
-  own: Type.Optional(Type.Array(Share)),
-  more,
-});
-export const OffersView = Type.Object({
-  offers: Type.Array(
-    Type.Object({
-      relationshipType: Type.String(),
-      to: Entity,
-      acceptorType: Type.String({ description: "The type of the acceptor, for the invitation's invitee.type." }),
-      direction: Direction,
-      ttl: Type.String({ description: 'How long an invitation can be accepted: an ISO 8601 duration.' }),
-    }),
-  ),
-  more,
-});
-export const ShareParams = Type.Object({
-  tenant: Type.String(),
-  id: Type.String({ minLength: 1, maxLength: 64 }),
-});
 export const OneParams = Type.Object({ tenant: Type.String(), id: Type.String({ pattern: UUID.source }) });
 
 export const InvitationRow = Type.Object({

@@ -12,11 +12,12 @@ import {
   readHolding,
   relationshipProblem,
 } from '../relationships/index.ts';
+import { typeKeyOf } from '../types/index.ts';
 import { doing, type InvitationServices, type RequestContext, recordAuthorOf } from './authorization.ts';
 import { pageOfInvitations } from './list.ts';
 import { nameOfInvitor } from './mailed.ts';
 import { isAllowed } from './may.ts';
-import { invitorOf, relationshipFor, targetOf } from './rules.ts';
+import { invitorOf, relationshipFor, targetOf, typeKeyIn } from './rules.ts';
 import type { AcceptedRow, InvitationRow } from './schema.ts';
 import { listAccepted } from './store.ts';
 
@@ -25,6 +26,8 @@ export type Shared = {
   id: string;
   /** What is shared, the end of the relationship that the person has not accepted. */
   what: { type: string; id: string };
+  /** From:rel:To of the relationship. */
+  typeKey: string;
   relationship: Relationship;
   contact?: string;
   invitor?: string;
@@ -39,7 +42,7 @@ type FoundList = { rows: Found[]; more: boolean };
 export type Invited = {
   id: string;
   what: { type: string; id: string };
-  relationshipType: string;
+  typeKey: string;
   contact: string;
   since: string;
   expiresAt: string;
@@ -57,7 +60,7 @@ export async function listInvited(services: InvitationServices, context: OwnCont
   const { rows } = await pageOfInvitations(services, context, { status: 'pending' }, { limit: most });
   return Promise.all(
     rows.map(async (row) => ({
-      ...{ id: row.id, what: targetOf(row), relationshipType: row.name, contact: row.contact_mask },
+      ...{ id: row.id, what: targetOf(row), typeKey: typeKeyIn(row), contact: row.contact_mask },
       ...{ since: row.created_at, expiresAt: row.expires_at },
       canEnd: await mayRevoke(services, context, row),
     })),
@@ -108,7 +111,8 @@ async function holdingOf(
   const holding = await database.read(tenant, (tx) => readHolding(tx, tenant, made, now));
   const shown = new Map<string, Promise<Found>>();
   const show = async (id: string, row: AcceptedRow, relationship: Relationship): Promise<Found> => ({
-    ...{ id, what: targetOf(row), relationship, since: row.accepted_at, ...(await tell(row)) },
+    ...{ id, what: targetOf(row), typeKey: typeKeyIn(row), relationship },
+    ...{ since: row.accepted_at, ...(await tell(row)) },
   });
   for (const [n, row] of accepted.entries()) {
     const relationship = holding[n];
@@ -133,7 +137,8 @@ export async function findOwn(services: InvitationServices, context: OwnContext)
     const to = { type: row.to_type, id: row.to_id };
     const expiry = row.expires_at === null ? {} : { expiresAt: row.expires_at };
     const relationship: Relationship = { from: actor, relationshipType: row.name, to, ...expiry };
-    return { id: idOf(relationship), what: to, relationship };
+    const typeKey = typeKeyOf({ from: actor.type, name: row.name, to: to.type });
+    return { id: idOf(relationship), what: to, typeKey, relationship };
   });
   return { rows: found, more };
 }

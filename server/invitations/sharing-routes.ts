@@ -5,9 +5,11 @@ import { problem } from '../core/problems.ts';
 import { type App, type CountMore, TenantParams } from '../http/fastify.ts';
 import { acceptInvitation, declineInvitation } from './accept.ts';
 import { contextOf, type InvitationServices, readers, writers } from './authorization.ts';
+import { withDisplayNames } from './display-names.ts';
 import { listOffers } from './offers.ts';
-import { Accepted, Declined, OffersView, OneParams, ShareParams, SharesView } from './schema.ts';
+import { Accepted, Declined, OneParams } from './schema.ts';
 import { endShared, isOwn, listOwn, listReceived, listShared, type OwnContext, type Shared } from './shared.ts';
+import { LanguageQuery, OffersView, ShareParams, SharesView } from './sharing-schema.ts';
 
 /** Each may be asked about by policies, as a request of its own: the access hook counted one. */
 const SHARES = 3 * limits.accountItemsMax - 1;
@@ -26,10 +28,11 @@ function ownContextOf(request: Parameters<typeof contextOf>[0]): OwnContext {
 }
 
 /** The other end of a relationship that somebody else accepted is not told: the invitor knows it by its address. */
-function viewOf({ id, what, relationship, contact, invitor, since, canEnd }: Shared) {
+function viewOf(context: OwnContext, shared: Shared, language: string | undefined) {
+  const { id, what, relationship, contact, invitor, since, canEnd } = shared;
   const { relationshipType, expiresAt } = relationship;
   return {
-    ...{ id, what, relationshipType, canEnd },
+    ...{ id, what, relationshipType, ...withDisplayNames(context.requestTenant, shared, language), canEnd },
     ...(contact === undefined ? {} : { contact }),
     ...(invitor === undefined ? {} : { invitor: { displayName: invitor } }),
     ...(since === undefined ? {} : { since }),
@@ -47,6 +50,7 @@ function registerShares(app: App, services: InvitationServices, countMore: Count
       description:
         'Only for users. given: what others accepted of the user and still have. received: what the user accepted of others and still has. own: its other relationships, if the policy type:relationships:list allows it to read them. canEnd says whether the policy From:relationship:To:delete allows the user to end it.',
       params: TenantParams,
+      querystring: Type.Object(LanguageQuery, { additionalProperties: false }),
       response: { 200: SharesView },
     },
     handler: async (request) => {
@@ -57,12 +61,14 @@ function registerShares(app: App, services: InvitationServices, countMore: Count
         listReceived(services, context),
         listOwn(services, context),
       ]);
+      const { language } = request.query;
+      const view = (one: Shared) => viewOf(context, one, language);
       const known = new Set(received.rows.map(({ id }) => id));
       const others = own?.rows.filter(({ id }) => !known.has(id));
       return {
-        given: given.rows.map(viewOf),
-        received: received.rows.map(viewOf),
-        ...(others === undefined ? {} : { own: others.map(viewOf) }),
+        given: given.rows.map(view),
+        received: received.rows.map(view),
+        ...(others === undefined ? {} : { own: others.map(view) }),
         more: given.more || received.more || own?.more === true,
       };
     },
@@ -94,13 +100,19 @@ function registerShares(app: App, services: InvitationServices, countMore: Count
       description:
         'Only for users: the relationships to itself and to what it has that the policies From:relationship:To:invitation:create allow it to offer to other users. What it has is looked at if the policy type:relationships:list allows it to read that.',
       params: TenantParams,
+      querystring: Type.Object(LanguageQuery, { additionalProperties: false }),
       response: { 200: OffersView },
     },
     handler: async (request) => {
       const context = ownContextOf(request);
       countMore(request as never, OFFERS);
       const { rows, more } = await listOffers(services, context);
-      return { offers: rows, more };
+      const { language } = request.query;
+      const offers = rows.map(({ typeKey, ...one }) => ({
+        ...one,
+        ...withDisplayNames(context.requestTenant, { typeKey, what: one.to }, language),
+      }));
+      return { offers, more };
     },
   });
 }

@@ -1,10 +1,11 @@
 /** Routes for the bearer of a requestToken: accept, decline, and preview before logging in. */
-
+import { Type } from 'typebox';
 import { limits } from '../core/limits.ts';
-import { type App, TenantParams } from '../http/fastify.ts';
+import { type App, TenantParams, tenantOf } from '../http/fastify.ts';
 import { acceptInvitation, declineInvitation, previewInvitation } from './accept.ts';
 import { contextOf, type InvitationServices, writers } from './authorization.ts';
 import { AcceptBody, Accepted, Declined, Preview, TokenBody } from './schema.ts';
+import { LanguageQuery } from './sharing-schema.ts';
 
 export function registerTokenRoutes(app: App, services: InvitationServices): void {
   app.route({
@@ -55,9 +56,13 @@ export function registerTokenRoutes(app: App, services: InvitationServices): voi
         'The rate limit applies to the IP address. The response names the invitor only by a display name, if the tenant has stored one.',
       security: [],
       params: TenantParams,
+      querystring: Type.Object(LanguageQuery, { additionalProperties: false }),
       body: TokenBody,
       response: { 200: Preview },
     },
-    handler: async (request) => previewInvitation(services, { ...request.params, ...request.body }),
+    handler: async (request) => {
+      const asked = { requestTenant: tenantOf(request), language: request.query.language };
+      return previewInvitation(services, { ...request.params, ...request.body }, asked);
+    },
   });
 }

@@ -58,7 +58,7 @@ function registerSending(app: App, services: MailRouteServices): void {
     schema: {
       summary: 'Send a mail of a template',
       description:
-        'It is sent in the background. The template is the one of the tenant in the language, in a less specific one or in the language of the tenant; else the built-in one.',
+        'It is sent in the background. The template is the one of the tenant in the language, in a less specific one, in the language of the tenant or in that of the built-in one; else the built-in one.',
       ...{ params: TenantParams, body: MessageBody, response: { 202: AcceptedView } },
     },
     handler: async (request, reply) => {

@@ -3,10 +3,11 @@
  * one of its name.
  */
 import type { Transaction } from '../core/db/database.ts';
+import { languageIn } from '../core/languages.ts';
 import { readTenant, type TenantRow } from '../tenants/index.ts';
 import { sanitizedMail, textOf } from './html.ts';
 import { renderLiquid, TemplateError } from './liquid.ts';
-import { type MailLanguage, mailLanguageOf, ownLanguage } from './rules.ts';
+import { type MailLanguage, mailLanguageOf } from './rules.ts';
 import { loadTemplates, type TemplateSpec } from './template-store.ts';
 import { render } from './templates.ts';
 import { texts } from './texts.ts';
@@ -18,8 +19,8 @@ export type Written = { subject: string; text: string; html?: string; language: 
 export type Chosen = { own?: TemplateSpec; language: string; builtIn: MailLanguage };
 
 /**
- * The tenant's template in the language, in a less specific one or in the tenant's own; else the built-in one in the language or in
- * English.
+ * The tenant's template in the language, in a less specific one (RFC 4647 section 3.4), in the tenant's own, or in the one that the
+ * built-in template would have: it goes before that. Else the built-in one in the language or in English.
  * @returns undefined where there is none of this name
  */
 export async function chooseTemplate(
@@ -35,8 +36,7 @@ export async function chooseTemplate(
   const builtIn = mailLanguageOf(wish, tenants);
   // A name that only the tenant knows has nothing to fall back to: then any of its languages is better than none.
   const language =
-    ownLanguage(there, wish, tenants) ??
-    (isBuiltIn(name) ? undefined : (ownLanguage(there, 'en', undefined) ?? there[0]));
+    languageIn(there, wish, tenants, builtIn) ?? (isBuiltIn(name) ? undefined : (languageIn(there, 'en') ?? there[0]));
   if (language !== undefined) {
     return { own: rows.find((one) => one.language === language)?.spec as TemplateSpec, language, builtIn };
   }
@@ -58,12 +58,7 @@ export function writeMail(
     return { ...render(name as MailTemplate, builtIn, variables as MailVariables[MailTemplate]), language: builtIn };
   }
   const given = isBuiltIn(name)
-    ? shownVariables(
-        name,
-        mailLanguageOf(language),
-        variables as MailVariables[MailTemplate],
-        texts[mailLanguageOf(language)].somebody,
-      )
+    ? shownVariables(name, language, variables as MailVariables[MailTemplate], texts[mailLanguageOf(language)].somebody)
     : variables;
   return { ...writeOwn(own, given, options), language };
 }

@@ -1,5 +1,4 @@
 /** In which language a mail is written, and how an address is shown; pure. */
-import { lookup } from 'bcp-47-match';
 import { limits } from '../core/limits.ts';
 
 export const mailLanguages = ['en', 'nl', 'fr'] as const;
@@ -13,24 +12,6 @@ export function mailLanguageOf(...wishes: readonly (string | null | undefined)[]
     if (found !== undefined) return found;
   }
   return 'en';
-}
-
-/**
- * Which of a tenant's own templates of a name is sent: that of the language, of a less specific one (RFC 4647 section 3.4), or of
- * the tenant's own language. Undefined: none of them.
- */
-export function ownLanguage(
-  there: readonly string[],
-  wish: string | null | undefined,
-  tenants: string | undefined,
-): string | undefined {
-  // The library takes the first that is the tag or a beginning of it: the most specific must come first.
-  const tags = [...there].sort((a, b) => b.length - a.length);
-  for (const one of [wish, tenants]) {
-    const found = one ? lookup(tags, one) : undefined;
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }
 
 /** `a***@example.com`: enough for who knows the address. */

@@ -12,6 +12,10 @@ type Texts = { [Template in MailTemplate]: (variables: ShownVariables<Template>)
   unsubscribed: string;
 };
 
+/** Of an invitation, where it is known what it shares: car (may use). */
+const shared = (words: string, type: string, relationship: string): string[] =>
+  type === '' ? [] : [`${words} ${relationship === '' ? type : `${type} (${relationship})`}.`];
+
 const en: Texts = {
   'email-verification': ({ application, validHours }) => ({
     subject: `Confirm your email address for ${application}`,
@@ -39,9 +43,13 @@ const en: Texts = {
     button: 'Log in',
     after: ['If you do not know your password, choose a new one there. If it was not you, do nothing.'],
   }),
-  'relationship-invitation': ({ application, name, expiresAt }) => ({
+  'relationship-invitation': ({ application, name, relationship, type, expiresAt }) => ({
     subject: `${name} shares something with you at ${application}`,
-    before: [`${name} invites you at ${application}. Open this link to see what is shared, and accept or decline it:`],
+    before: [
+      `${name} invites you at ${application}.`,
+      ...shared('What is shared:', type, relationship),
+      'Open this link to see the invitation, and accept or decline it:',
+    ],
     button: 'See the invitation',
     after: [`The invitation expires on ${expiresAt}.`],
   }),
@@ -103,10 +111,12 @@ const nl: Texts = {
     button: 'Inloggen',
     after: ['Weet je je wachtwoord niet meer? Kies daar een nieuw. Was jij dit niet? Doe dan niets.'],
   }),
-  'relationship-invitation': ({ application, name, expiresAt }) => ({
+  'relationship-invitation': ({ application, name, relationship, type, expiresAt }) => ({
     subject: `${name} deelt iets met je bij ${application}`,
     before: [
-      `${name} nodigt je uit bij ${application}. Open deze link om te zien wat er gedeeld wordt, en om het te aanvaarden of te weigeren:`,
+      `${name} nodigt je uit bij ${application}.`,
+      ...shared('Wat er gedeeld wordt:', type, relationship),
+      'Open deze link om de uitnodiging te bekijken, en om ze te aanvaarden of te weigeren:',
     ],
     button: 'Uitnodiging bekijken',
     after: [`De uitnodiging verloopt op ${expiresAt}.`],
@@ -171,10 +181,12 @@ const fr: Texts = {
       "Si vous ne connaissez plus votre mot de passe, choisissez-en un nouveau à cette page. Si ce n'était pas vous, ne faites rien.",
     ],
   }),
-  'relationship-invitation': ({ application, name, expiresAt }) => ({
+  'relationship-invitation': ({ application, name, relationship, type, expiresAt }) => ({
     subject: `${name} partage quelque chose avec vous chez ${application}`,
     before: [
-      `${name} vous invite chez ${application}. Ouvrez ce lien pour voir ce qui est partagé, et pour l'accepter ou le refuser\u00a0:`,
+      `${name} vous invite chez ${application}.`,
+      ...shared('Ce qui est partagé\u00a0:', type, relationship),
+      "Ouvrez ce lien pour voir l'invitation, et pour l'accepter ou la refuser\u00a0:",
     ],
     button: "Voir l'invitation",
     after: [`L'invitation expire le ${expiresAt}.`],

@@ -121,7 +121,7 @@ function consents({ language }: PageContext, { consents: of, csrf }: AccountProp
       lines: [
         texts.version(one.version),
         when(language, one.since, since),
-        ...(one.textUrl ? [html`<a href="${one.textUrl}">${texts.read}</a>`] : []),
+        one.textUrl ? html`<a href="${one.textUrl}">${texts.read}</a>` : texts.noText,
       ],
     }),
   );

@@ -4,7 +4,7 @@ import { limits } from '../core/limits.ts';
 import { Problem } from '../core/problems.ts';
 import { documentUrl } from '../definitions/index.ts';
 import type { App } from '../http/fastify.ts';
-import { endShared, listInvited, listOwn, listShared, revokeInvitation } from '../invitations/index.ts';
+import { displayNamesOf, endShared, listInvited, listOwn, listShared, revokeInvitation } from '../invitations/index.ts';
 import type { ConfirmProps } from '../pages/index.ts';
 import {
   type AccountPageServices,
@@ -19,20 +19,26 @@ import {
 const INVITED = 'invitation:';
 const SHARED = 'share:';
 
-const nameOf = ({ type, id }: { type: string; id: string }) => `${type} ${id}`;
+type Named = { typeKey: string; what: { type: string; id: string } };
+
+/** What is shared and as what, in words of the page's language. */
+function namesOf({ visit }: OwnVisit, named: Named) {
+  const { relationshipType, type } = displayNamesOf(visit.tenant, named, visit.context.language);
+  return { what: `${type} ${named.what.id}`, as: relationshipType };
+}
 
 /** What others have through the person, and the invitations that wait. */
 export async function sharesOf({ invitations }: AccountPageServices, own: OwnVisit) {
   const context = contextOf(own);
   const [invited, shared] = await Promise.all([listInvited(invitations, context), listShared(invitations, context)]);
   return [
-    ...invited.map(({ id, what, relationshipType: as, contact, since, expiresAt: until, canEnd }) => ({
-      ...{ id: `${INVITED}${id}`, with: contact, what: nameOf(what), as, since, until, canEnd },
+    ...invited.map(({ id, contact, since, expiresAt: until, canEnd, ...named }) => ({
+      ...{ id: `${INVITED}${id}`, with: contact, ...namesOf(own, named), since, until, canEnd },
       isInvited: true,
     })),
     ...shared.rows.map((one) => ({
-      ...{ id: `${SHARED}${one.id}`, with: one.contact ?? '', what: nameOf(one.what), canEnd: one.canEnd },
-      ...{ as: one.relationship.relationshipType, since: one.since ?? '' },
+      ...{ id: `${SHARED}${one.id}`, with: one.contact ?? '', ...namesOf(own, one), canEnd: one.canEnd },
+      since: one.since ?? '',
       ...(one.relationship.expiresAt === undefined ? {} : { until: one.relationship.expiresAt }),
     })),
   ];
@@ -41,8 +47,8 @@ export async function sharesOf({ invitations }: AccountPageServices, own: OwnVis
 /** undefined: the tenant does not let its users read them. */
 export async function relationshipsOf({ invitations }: AccountPageServices, own: OwnVisit) {
   const found = await listOwn(invitations, contextOf(own));
-  return found?.rows.map(({ id, relationship: { relationshipType: as, to, expiresAt }, canEnd }) => ({
-    ...{ id, what: nameOf(to), as, canEnd },
+  return found?.rows.map(({ id, relationship: { expiresAt }, canEnd, ...named }) => ({
+    ...{ id, ...namesOf(own, named), canEnd },
     ...(expiresAt === undefined ? {} : { until: expiresAt }),
   }));
 }

@@ -11,6 +11,7 @@ import type { App } from '../http/fastify.ts';
 import {
   acceptOpened,
   declineOpened,
+  displayNamesOf,
   type InvitationServices,
   type OpenedInvitation,
   openInvitation,
@@ -101,10 +102,14 @@ async function current(services: InvitationPageServices, visit: Visit): Promise<
   return { code, opened: await openInvitation(services.invitations, visit.code, code, await acceptorOf(visit)) };
 }
 
-const whatOf = ({ to }: OpenedInvitation) => `${to.type} ${to.id}`;
+/** What is shared and as what, in words of the page's language. */
+function namesOf({ tenant, context }: Visit, { typeKey, to }: OpenedInvitation) {
+  const { relationshipType, type } = displayNamesOf(tenant, { typeKey, what: to }, context.language);
+  return { what: `${type} ${to.id}`, as: relationshipType };
+}
 
-const doneOf = (opened: OpenedInvitation) => ({
-  what: whatOf(opened),
+const doneOf = (visit: Visit, opened: OpenedInvitation) => ({
+  what: namesOf(visit, opened).what,
   ...(opened.redirectUri === undefined ? {} : { continueUrl: opened.redirectUri }),
 });
 
@@ -115,7 +120,7 @@ async function question(services: InvitationPageServices, visit: Visit): Promise
     return visit.send(
       invitationDonePage(visit.context, {
         outcome: 'accepted',
-        ...doneOf(opened),
+        ...doneOf(visit, opened),
         accountUrl: visit.address('/account'),
       }),
     );
@@ -127,7 +132,7 @@ async function question(services: InvitationPageServices, visit: Visit): Promise
   const { selfRegistration } = visit.tenant.snapshot.spec.login ?? {};
   const page = invitationPage(visit.context, {
     ...(invitor === undefined ? {} : { from: invitor }),
-    ...{ what: whatOf(opened), as: opened.relationshipType, expiresAt: opened.expiresAt, decide },
+    ...{ ...namesOf(visit, opened), expiresAt: opened.expiresAt, decide },
     ...(relationshipExpiresAt === undefined ? {} : { relationshipExpiresAt }),
     ...(session === undefined ? {} : { account: { email: session.account.email } }),
     ...(isOther ? { boundTo: opened.maskedContact } : {}),
@@ -146,7 +151,7 @@ async function answer(services: InvitationPageServices, visit: Visit): Promise<F
   const { opened } = await current(services, visit);
   const session = await visit.session();
   const caller = session && visit.callerOf(session);
-  const done = doneOf(opened);
+  const done = doneOf(visit, opened);
   if (decision === 'decline') {
     await declineOpened(services.invitations, { ...visit.asked, caller, page: ownPagesClient }, code as string);
     visit.setCookie('invitation', undefined);

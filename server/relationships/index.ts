@@ -16,4 +16,5 @@ export { registerRelationshipRoutes } from './routes.ts';
 export { checkEntity } from './rules.ts';
 export type { Entity, FromEntry, Relationship } from './schema.ts';
 export { type EntitiesPage, entitiesPage, type Head, type InnerStep, reachedPage, readInner } from './search-store.ts';
+export { seedEntities } from './seeding.ts';
 export { countRelationships } from './store.ts';

@@ -16,6 +16,7 @@ export {
   parseTypeKey,
   relationshipTypeOfManifest,
   relationshipTypeSpec,
+  shownNamesOf,
   typeKeyOf,
   typesOf,
 } from './rules.ts';

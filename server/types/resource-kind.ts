@@ -45,7 +45,10 @@ function entityKind<Of extends ActorTypeManifest | ResourceTypeManifest>(
           name: attribute,
           ...rest,
         }));
-        const some = attributes.length > 0 ? { attributes } : {};
+        const some = {
+          ...(spec.displayNames === undefined ? {} : { displayNames: spec.displayNames }),
+          ...(attributes.length > 0 ? { attributes } : {}),
+        };
         return { name, owner, spec: { tenantRef: { name: tenant }, name, ...some } };
       });
     },

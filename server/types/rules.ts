@@ -3,6 +3,7 @@ import {
   type Attribute,
   apiVersion,
   checkManifest,
+  type DisplayName,
   patterns,
   type RelationshipTypeManifest,
 } from '../../crds/index.ts';
@@ -48,9 +49,9 @@ export function typeKeyOf({ from, name, to }: TypeKey): string {
   return `${from}:${name}:${to}`;
 }
 
-/** What is stored of a body. @throws Problem invalid_request for an attribute that everything has */
-export function entityTypeSpec({ attributes }: EntityTypeBody): EntityTypeSpec {
-  if (attributes === undefined) return {};
+/** What is stored of a body. @throws Problem invalid_request for an attribute that everything has, and for two names in one language */
+export function entityTypeSpec({ displayNames = [], attributes = {} }: EntityTypeBody): EntityTypeSpec {
+  checkLanguages(displayNames);
   const entries = Object.entries(attributes).map(([name, { type, required = false }]) => {
     if (name === 'id' || name === 'type' || name.length > limits.attributeNameCharsMax) {
       const detail = `An attribute has at most ${limits.attributeNameCharsMax} characters and is not called id or type.`;
@@ -58,12 +59,32 @@ export function entityTypeSpec({ attributes }: EntityTypeBody): EntityTypeSpec {
     }
     return [name, { type, required }] as const;
   });
-  return entries.length === 0 ? {} : { attributes: Object.fromEntries(entries) };
+  return {
+    ...(displayNames.length === 0 ? {} : { displayNames }),
+    ...(entries.length === 0 ? {} : { attributes: Object.fromEntries(entries) }),
+  };
+}
+
+/** @throws Problem invalid_request */
+function checkLanguages(displayNames: readonly DisplayName[]): void {
+  const languages = displayNames.map(({ language }) => language);
+  const repeated = languages.findIndex((language, n) => languages.indexOf(language) < n);
+  if (repeated < 0) return;
+  const pointer = `/displayNames/${repeated}`;
+  const detail = `Repeats the language of entry ${languages.indexOf(languages[repeated] as string)}.`;
+  throw problem('invalid_request', { detail: `${pointer}: ${detail}`, errors: [{ pointer, detail }] });
 }
 
 /** What is stored of a manifest, which lists the attributes. */
-export function entityTypeOfManifest({ attributes = [] }: { attributes?: readonly Attribute[] }): EntityTypeSpec {
-  return entityTypeSpec({ attributes: Object.fromEntries(attributes.map(({ name, ...rest }) => [name, rest])) });
+export function entityTypeOfManifest({
+  displayNames = [],
+  attributes = [],
+}: {
+  displayNames?: DisplayName[];
+  attributes?: readonly Attribute[];
+}): EntityTypeSpec {
+  const byName = Object.fromEntries(attributes.map(({ name, ...rest }) => [name, rest]));
+  return entityTypeSpec({ displayNames, attributes: byName });
 }
 
 /**
@@ -87,8 +108,9 @@ export function relationshipTypeSpec(tenant: string, key: TypeKey, body: Relatio
 
 /** Only what is not the type's name: a manifest's spec has more. */
 export function relationshipTypeOfManifest(spec: RelationshipTypeSpec): RelationshipTypeSpec {
-  const { inverse, maxPerTarget, invitation, inheritedThrough = [] } = spec;
+  const { displayNames = [], inverse, maxPerTarget, invitation, inheritedThrough = [] } = spec;
   return {
+    ...(displayNames.length === 0 ? {} : { displayNames }),
     ...(inverse === undefined ? {} : { inverse }),
     ...(maxPerTarget === undefined ? {} : { maxPerTarget }),
     ...(invitation === undefined ? {} : { invitation }),
@@ -115,9 +137,31 @@ export function typesOf(
     attributes: new Map(declared),
     anyAttributes: declared.some(([, names]) => names.size > 0),
     relationships: new Set(relationships.map(keyOf)),
+    displayNames: displayNamesOf(entities, relationships),
     inheritances,
     follows: followsOf(inheritances),
   });
+}
+
+function displayNamesOf(
+  entities: readonly Pick<EntityTypeRow, 'name' | 'spec'>[],
+  relationships: readonly Entry[],
+): Types['displayNames'] {
+  const all = [
+    ...entities.map(({ name, spec }) => [name, spec.displayNames ?? []] as const),
+    ...relationships.map((row) => [keyOf(row), row.spec.displayNames ?? []] as const),
+  ];
+  return new Map(all.filter(([, names]) => names.length > 0));
+}
+
+/**
+ * What people read for a type of actors or resources, or for a relationship type.
+ * @param key its name, or From:rel:To
+ * @returns its display names; if it has none, its name without underscores for each language
+ */
+export function shownNamesOf({ displayNames }: Pick<Types, 'displayNames'>, key: string): readonly DisplayName[] {
+  const [first = '', relationship = first] = key.split(':');
+  return displayNames.get(key) ?? [{ language: 'en', name: relationship.replaceAll('_', ' ') }];
 }
 
 function keyOf(row: Entry): string {

@@ -1,6 +1,11 @@
 /** Shapes of the types room. A relationship type's spec is the custom resource's, without what only a manifest needs. */
 import { type Static, Type } from 'typebox';
-import { definitionOf, patterns, type RelationshipTypeSpec as RelationshipTypeManifestSpec } from '../../crds/index.ts';
+import {
+  type DisplayName,
+  definitionOf,
+  patterns,
+  type RelationshipTypeSpec as RelationshipTypeManifestSpec,
+} from '../../crds/index.ts';
 import { Instant, Json } from '../core/db/rows.ts';
 import { limits } from '../core/limits.ts';
 import type { Owner } from '../core/ownership.ts';
@@ -15,9 +20,12 @@ const AttributeBody = Type.Object(
   { additionalProperties: false },
 );
 
+const { displayNames } = definitionOf('ActorType').specSchema.properties;
+
 /** The body of PUT /tenants/{tenant}/actor-types/{type} and /tenants/{tenant}/resource-types/{type}. */
 export const EntityTypeBody = Type.Object(
   {
+    displayNames,
     attributes: Type.Optional(
       Type.Record(Type.String({ pattern: patterns.attributeName.source }), AttributeBody, {
         additionalProperties: false,
@@ -31,7 +39,10 @@ export const EntityTypeBody = Type.Object(
 export type EntityTypeBody = Static<typeof EntityTypeBody>;
 
 type AttributeType = 'string' | 'number' | 'boolean' | 'date';
-export type EntityTypeSpec = { attributes?: Record<string, { type: AttributeType; required: boolean }> };
+export type EntityTypeSpec = {
+  displayNames?: DisplayName[];
+  attributes?: Record<string, { type: AttributeType; required: boolean }>;
+};
 
 const {
   tenantRef: _ref,
@@ -53,6 +64,7 @@ export type RelationshipTypeSpec = Omit<
 /** The body of PUT /tenants/{tenant}/relationship-types/{From}:{rel}:{To}; what is absent has its default. */
 export const RelationshipTypeBody = Type.Object(
   {
+    displayNames: fields.displayNames,
     inverse: fields.inverse,
     maxPerTarget: fields.maxPerTarget,
     invitation: Type.Optional(Type.Partial(Type.Object(invitation.properties), { additionalProperties: false })),
@@ -120,6 +132,8 @@ export type Types = {
   /** Whether any type declares attributes. */
   readonly anyAttributes: boolean;
   readonly relationships: ReadonlySet<string>;
+  /** Display names, of those that have some: of types by name, of relationship types by key. */
+  readonly displayNames: ReadonlyMap<string, readonly DisplayName[]>;
   readonly inheritances: readonly Inheritance[];
   /** Pairs of relationship types that stand one after the other on some way of inheritance. */
   readonly follows: readonly (readonly [first: string, second: string])[];

@@ -56,6 +56,7 @@ async function tenantOfTheApi() {
   });
   const at = (days: number) => new Date(clock.now() + days * 86_400_000).toISOString();
   const direct = { optInConfig: { type: 'direct' } };
+  const displayNames = [{ language: 'nl', name: 'één auto' }];
   const written: [path: string, body: object][] = [
     ['/actor-types/user', { attributes: { email: { type: 'string', required: true }, n: { type: 'number' } } }],
     ['/actor-types/group', {}],
@@ -65,12 +66,13 @@ async function tenantOfTheApi() {
       '/policies/with-library',
       { rego: 'package q\n\noutcome := "allow" if data.company.roles.known(input.subject)\n' },
     ],
-    ['/resource-types/car', { attributes: { color: { type: 'string' } } }],
+    ['/resource-types/car', { attributes: { color: { type: 'string' } }, displayNames }],
     ['/relationship-types/user:member_of:group', {}],
     ['/relationship-types/group:owns:car', { maxPerTarget: 1 }],
     [
       '/relationship-types/user:drives:car',
       {
+        displayNames,
         invitation: { enabled: true, ttl: 'P3D', redirectUris: ['https://app.example/done'] },
         inheritedThrough: [{ relationship: 'user:member_of:group', from: 'group:owns:car' }],
       },
@@ -148,6 +150,10 @@ describe('accord export', () => {
   test('writes what belongs to the API; the Tenant, which a manifest owns, with --all', async () => {
     const own = await run('export', '--tenant', tenant);
     expect(own.code, own.stderr).toBe(0);
+    const named = documentsIn(own.stdout).filter(({ spec }) => 'displayNames' in spec);
+    expect(named.map(({ kind, spec }) => [kind, spec.displayNames])).toEqual(
+      ['ResourceType', 'RelationshipType'].map((kind) => [kind, [{ language: 'nl', name: 'één auto' }]]),
+    );
     const kinds = documentsIn(own.stdout).map((one) => `${one.kind} ${one.metadata.name}`);
     expect(kinds).toEqual([
       'TrustedIssuer id.example',

@@ -8,10 +8,13 @@ export type Page = { status: number; url: string; html: string; text: string };
 
 export class Browser {
   readonly #server: TestServer;
+  readonly #languages: Record<string, string>;
   #cookies: Cookie[] = [];
 
-  constructor(server: TestServer) {
+  /** @param language Accept-Language */
+  constructor(server: TestServer, { language }: { language?: string } = {}) {
     this.#server = server;
+    this.#languages = language === undefined ? {} : { 'accept-language': language };
   }
 
   get cookies(): readonly Cookie[] {
@@ -48,6 +51,7 @@ export class Browser {
       url: url.pathname + url.search,
       headers: {
         accept: 'text/html',
+        ...this.#languages,
         ...(cookie === '' ? {} : { cookie }),
         ...(payload === undefined
           ? {}

@@ -1,8 +1,9 @@
 /** The Mail API and the Config API of mail: templates and what they may do, messages, bounces, suppressions, unsubscribing. */
 import { describe, expect, test } from 'vitest';
+import { languageIn } from '../../server/core/languages.ts';
 import { limits } from '../../server/core/limits.ts';
 import { failureOf } from '../../server/mail/failures.ts';
-import { answerOf, ownLanguage } from '../../server/mail/rules.ts';
+import { answerOf } from '../../server/mail/rules.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { sendAll as sendMails } from './sending-all.ts';
@@ -104,7 +105,7 @@ describe('a template of a tenant', () => {
     expect((await config('GET', invitation)).body).toMatchObject({
       ...template,
       builtIn: false,
-      variables: ['application', 'actionUrl', 'name', 'expiresAt'],
+      variables: ['application', 'actionUrl', 'name', 'relationship', 'type', 'expiresAt'],
       samples: { application: 'Car & Share', name: 'Example' },
     });
     const variables = {
@@ -412,11 +413,36 @@ test('two templates of one language in different case are one: the second is ref
   expect((await config('PUT', '/templates/welcome/nl-BE', { ...template, subject: 'y' })).status).toBe(200);
 });
 
+test('a message without a language, or in one that nothing is in, is written by the tenant’s English template', async () => {
+  const { config, mail } = await setUp();
+  const template = { subject: 'A {{ type }} of {{ name }}', text: '{{ relationship }}: {{ actionUrl }}' };
+  expect((await config('PUT', '/templates/relationship-invitation/en', template)).status).toBe(200);
+  const type = [
+    { language: 'nl', name: 'auto' },
+    { language: 'en', name: 'car' },
+  ];
+  const variables = { actionUrl: 'https://x.example/', name: 'Ann', type, expiresAt: '2027-01-01T00:00:00Z' };
+  const subjectIn = async (language: object) => {
+    const message = { template: 'relationship-invitation', ...language, to: to('bob@example.org'), variables };
+    expect((await mail('POST', '/messages', message)).status).toBe(202);
+    await sendAll();
+    return smtp.received.at(-1)?.mail.subject;
+  };
+  expect(await subjectIn({})).toBe('A car of Ann');
+  expect(await subjectIn({ language: 'de' })).toBe('A car of Ann');
+  // Dutch is built in, and nearer to the wish.
+  expect(await subjectIn({ language: 'nl' })).toContain('Ann deelt iets met je');
+  expect(smtp.received.at(-1)?.mail.text).toContain('Wat er gedeeld wordt: auto.');
+  const wrongNames = { ...variables, type: [{ language: 'nl' }] };
+  const message = { template: 'relationship-invitation', to: to('bob@example.org'), variables: wrongNames };
+  expect(wrong(await mail('POST', '/messages', message))).toMatchObject([{ pointer: '/variables/type' }]);
+});
+
 test('languages: the tag, a less specific one, the tenant’s own', () => {
-  expect(ownLanguage(['nl', 'nl-BE', 'fr'], 'nl-be-x', 'fr')).toBe('nl-BE');
-  expect(ownLanguage(['nl', 'fr'], 'nl-NL', 'fr')).toBe('nl');
-  expect(ownLanguage(['nl', 'fr'], 'de', 'fr')).toBe('fr');
-  expect(ownLanguage(['nl'], 'de', 'fr')).toBeUndefined();
+  expect(languageIn(['nl', 'nl-BE', 'fr'], 'nl-be-x', 'fr')).toBe('nl-BE');
+  expect(languageIn(['nl', 'fr'], 'nl-NL', 'fr')).toBe('nl');
+  expect(languageIn(['nl', 'fr'], 'de', 'fr')).toBe('fr');
+  expect(languageIn(['nl'], 'de', 'fr')).toBeUndefined();
 });
 
 test('only a code that says that the address does not exist suppresses it', () => {

@@ -9,6 +9,7 @@ import { startOutbox } from '../../server/mail/index.ts';
 import { Browser, base, type Page } from '../helpers/browser.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { invitingTenant, WallClock } from '../invitations/inviting.ts';
+import { configClient } from '../policies/config-client.ts';
 
 const clock = new WallClock();
 const server = await createTestServer({}, undefined, clock);
@@ -33,11 +34,17 @@ async function invited(more: object = {}) {
 }
 
 async function linkTo(email: string): Promise<URL> {
+  const link = /http:\S+\/invitation#[\w.-]+/.exec(await mailTo(email))?.[0];
+  if (link === undefined) throw new Error(`no link in the mail to ${email}`);
+  return new URL(link);
+}
+
+/** What the newest mail to the address says. */
+async function mailTo(email: string): Promise<string> {
   await startOutbox(server.services, directory, () => {})();
   for (const file of (await readdir(directory)).sort().reverse()) {
     const text = (await readFile(join(directory, file), 'utf8')).replaceAll('=\r\n', '').replaceAll('=3D', '=');
-    const link = text.includes(email) ? /http:\S+\/invitation#[\w.-]+/.exec(text)?.[0] : undefined;
-    if (link !== undefined) return new URL(link);
+    if (text.includes(email)) return text;
   }
   throw new Error(`no mail to ${email}`);
 }
@@ -55,6 +62,38 @@ async function open(browser: Browser, link: URL | string): Promise<Page> {
 }
 
 const statusOf = async (id: string) => (await backend('GET', `/sharing/invitations/${id}`)).body.status;
+
+test('people read the display names of the types in their language, on the page and in the mail', async () => {
+  const config = await configClient(server, tenant, 'config-editor');
+  const named = async (path: string, en: string, nl: string) => {
+    const displayNames = [
+      { language: 'en', name: en },
+      { language: 'nl', name: nl },
+    ];
+    const { invitation } = (await config('GET', path)).body;
+    const body = { displayNames, ...(invitation && { invitation }) };
+    expect(await config('PUT', path, { body })).toMatchObject({ status: 200 });
+    expect((await config('GET', path)).body).toMatchObject({ displayNames });
+  };
+  await named('/resource-types/car', 'shared car', 'deelauto');
+  await named('/relationship-types/user:cleans:car', 'may clean', 'mag wassen');
+  await server.services.snapshots.refresh(tenant);
+  const { link, email, made, to } = await invited({ relationshipType: 'cleans', language: 'nl' });
+  expect(await mailTo(email)).toContain('Wat er gedeeld wordt: deelauto (mag wassen).');
+  const textIn = async (language: string) => (await open(new Browser(server, { language }), link)).text;
+  const dutch = await textIn('nl');
+  expect([dutch, dutch]).toEqual([expect.stringContaining(`deelauto ${to.id}`), expect.stringContaining('mag wassen')]);
+  const english = await textIn('en-GB');
+  expect([english, english]).toEqual([
+    expect.stringContaining(`shared car ${to.id}`),
+    expect.stringContaining('may clean'),
+  ]);
+  const preview = (query: string) =>
+    backend('POST', `/sharing/invitations/preview${query}`, { body: { requestToken: made.requestToken } });
+  const { displayNames } = (await preview('?language=nl-BE')).body;
+  expect(displayNames).toEqual({ relationshipType: 'mag wassen', type: 'deelauto' });
+  expect((await preview('')).body.displayNames).toBeUndefined();
+});
 
 describe('the link of the mail', () => {
   test('leads over a log-in to the relationship, as the person', async () => {

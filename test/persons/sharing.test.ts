@@ -10,6 +10,7 @@ import { asAdmin } from '../helpers/admin.ts';
 import { Browser } from '../helpers/browser.ts';
 import { manifestWriter, tenantSpec } from '../helpers/server.ts';
 import { ownersMay } from '../invitations/inviting.ts';
+import { configClient } from '../policies/config-client.ts';
 import { makeBundle } from '../portal/bundle.ts';
 import { accountServer } from './own-account.ts';
 
@@ -277,6 +278,31 @@ describe('shares, offers and received invitations', () => {
     expect((await ask(cookie, 'DELETE', `/sharing/shares/${given[0].id}`)).status).toBe(204);
     expect((await ask(theirs, 'GET', '/sharing/shares')).body.received).toEqual([]);
     expect(alice.id).not.toBe(bob.id);
+  });
+
+  test('have the display names of their types in the language that is asked for', async () => {
+    const [{ cookie, car }, bob] = [await owner(), await person()];
+    const config = await configClient(server, tenant, 'config-editor');
+    const key = '/relationship-types/user:drives:car';
+    const before = (await config('GET', key)).body.invitation;
+    const body = { invitation: before, displayNames: [{ language: 'nl', name: 'mag rijden met' }] };
+    expect((await config('PUT', key, { body })).status).toBe(200);
+    await server.services.snapshots.refresh(tenant);
+    await ask(cookie, 'POST', '/sharing/invitations', { body: inviting(car, bob.email) });
+    const dutch = { relationshipType: 'mag rijden met', type: 'car' };
+    const offers = (await ask(cookie, 'GET', '/sharing/offers?language=nl-BE')).body.offers;
+    expect(offers).toMatchObject([{ relationshipType: 'drives', displayNames: dutch }]);
+    const list = '/sharing/invitations?received=true&language=nl';
+    const [received] = (await ask(cookieOf(bob), 'GET', list)).body.invitations;
+    expect(received).toMatchObject({ relationshipType: 'drives', displayNames: dutch });
+    await ask(cookieOf(bob), 'POST', `/sharing/invitations/${received.invitationId}/accept`);
+    const shares = (await ask(cookie, 'GET', '/sharing/shares?language=nl')).body;
+    expect(shares.given).toMatchObject([{ displayNames: dutch }]);
+    // Without display names, the name without underscores.
+    expect(shares.own).toMatchObject([{ displayNames: { relationshipType: 'is owner of', type: 'car' } }]);
+    expect((await ask(cookie, 'GET', '/sharing/shares?language=n!')).status).toBe(400);
+    const refused = await config('PUT', key, { body: { displayNames: [...body.displayNames, ...body.displayNames] } });
+    expect(refused).toMatchObject({ status: 400, body: { errors: [{ pointer: '/displayNames/1' }] } });
   });
 
   test('an invitation is answered by who has its address, and by nobody else', async () => {

@@ -37,9 +37,13 @@ describe.skipIf(executablePath === undefined)('texts that try to be scripts', { 
   const config = await configClient(server, tenant, 'security-admin');
   const text = attacks.join(' ');
   const ids = attacks.map((one) => one.replaceAll('/', '∕').slice(0, 60));
-  await config('PUT', '/actor-types/user', { body: { attributes: { displayName: { type: 'string' } } } });
-  await config('PUT', '/resource-types/car', { body: {} });
-  await config('PUT', '/relationship-types/user:drives:car', { body: {} });
+  const displayNames = [{ language: 'en', name: attacks[1] }];
+  const types: [path: string, body: object][] = [
+    ['/actor-types/user', { attributes: { displayName: { type: 'string' } }, displayNames }],
+    ['/resource-types/car', { displayNames }],
+    ['/relationship-types/user:drives:car', { displayNames }],
+  ];
+  for (const [path, body] of types) expect((await config('PUT', path, { body })).status).toBe(200);
   const rego = `package p\n\n# ${text.replaceAll('\n', ' ')}\ndefault outcome := "deny"\nreason := ${JSON.stringify(text)}`;
   expect((await config('PUT', '/policies/car%3Adrive', { body: { rego } })).status).toBe(200);
   expect((await config('PUT', `/policies/${encodeURIComponent('<img src=x>:read')}`, { body: { rego } })).status).toBe(

@@ -39,9 +39,10 @@ describe.skipIf(executablePath === undefined)('the model', { timeout: 120_000 },
 
   beforeAll(async () => {
     await call('PUT', `${c}/actor-types/user`, { attributes: { displayName: { type: 'string' } } });
-    await call('PUT', `${c}/actor-types/household`, {});
+    const named = (name: string) => ({ displayNames: [{ language: 'en', name }] });
+    await call('PUT', `${c}/actor-types/household`, named('home'));
     await call('PUT', `${c}/resource-types/car`, { attributes: { color: { type: 'string', required: true } } });
-    await call('PUT', `${c}/relationship-types/user:lives_in:household`, {});
+    await call('PUT', `${c}/relationship-types/user:lives_in:household`, named('has a key of'));
     await call('PUT', `${c}/relationship-types/household:keeps:car`, { maxPerTarget: 1 });
     await call('PUT', `${c}/relationship-types/user:may_use:car`, {
       inheritedThrough: [{ relationship: 'user:lives_in:household', from: 'household:keeps:car' }],
@@ -81,7 +82,7 @@ describe.skipIf(executablePath === undefined)('the model', { timeout: 120_000 },
     const picture = page.getByRole('region', { name: 'Types and their relationships' });
     const box = picture.getByRole('button', { name: /^may use/ });
     await box.waitFor();
-    await page.getByText('A user may use a car also when it lives in a household that keeps the car.').waitFor();
+    await page.getByText('A user may use a car also when it has a key of a home that keeps the car.').waitFor();
     expect(await axe(page)).toEqual([]);
     await look(page, `model-types-${width}-${colorScheme}`);
     await box.click();
@@ -93,6 +94,8 @@ describe.skipIf(executablePath === undefined)('the model', { timeout: 120_000 },
     await panel.getByRole('button', { name: 'Close' }).click();
     await page.getByRole('button', { name: 'List' }).click();
     await page.getByRole('row', { name: /user:may_use:car/ }).waitFor();
+    // The display name, and the name of the API beside it.
+    await page.getByRole('row', { name: /^has a key of user:lives_in:household/ }).waitFor();
     expect(await axe(page)).toEqual([]);
     await look(page, `model-list-${width}-${colorScheme}`);
     expect(complaints).toEqual([]);
@@ -104,13 +107,17 @@ describe.skipIf(executablePath === undefined)('the model', { timeout: 120_000 },
     await page.goto(at('/model?view=list'));
     await page.getByRole('button', { name: 'New type', exact: true }).click();
     await page.getByRole('complementary').getByLabel('Name').first().fill('garage');
+    await page.getByRole('button', { name: 'Add a language' }).click();
+    await page.getByLabel('In words, such as may drive').fill('place to park');
     await page.getByRole('button', { name: 'Add an attribute' }).click();
     await page.getByRole('complementary').getByLabel('Name').last().fill('city');
     await page.getByRole('button', { name: 'Save' }).click();
     const panel = page.getByRole('complementary', { name: 'Resource type garage' });
     await panel.getByText('city').waitFor();
-    expect(JSON.parse((await ask('GET', `${c}/resource-types/garage`)).body).attributes).toMatchObject({
-      city: { type: 'string' },
+    await panel.getByText('place to park').waitFor();
+    expect(JSON.parse((await ask('GET', `${c}/resource-types/garage`)).body)).toMatchObject({
+      attributes: { city: { type: 'string' } },
+      displayNames: [{ language: 'en', name: 'place to park' }],
     });
     await page.getByRole('button', { name: 'New relationship type' }).click();
     const form = page.getByRole('complementary', { name: 'New relationship type' });

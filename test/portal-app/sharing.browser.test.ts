@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { compactVerify, createRemoteJWKSet } from 'jose';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { changeDisplayName, signUp } from '../../server/accounts/index.ts';
@@ -27,6 +28,9 @@ const spec: Partial<TenantSpec> = {
   restore: { allowPastDates: true },
 };
 
+const names = (en: string, nl: string, fr: string) =>
+  Object.entries({ en, nl, fr }).map(([language, name]) => ({ language, name }));
+
 type Content = { title: string; mediaType: 'text/plain'; body: string };
 type EndOfLife = { startDate: string; endDate: string; gracePeriod: string };
 const text = (title: string): Content => ({
@@ -41,16 +45,17 @@ describe.skipIf(executablePath === undefined)('the sharing page', { timeout: 180
   const past = (days: number) => new Date(began - days * 86_400_000).toISOString();
 
   /** People of a tenant that share cars. */
-  async function sharing(tenant: string) {
+  async function sharing(tenant: string, car = 'shared car', may = 'may drive') {
     const config = await configClient(server, tenant, 'security-admin');
     const put = async (path: string, body: object) => {
       const answer = await config('PUT', path, { body });
       expect([path, answer.status, answer.body]).toEqual([path, 200, {}]);
     };
     await put('/actor-types/user', {});
-    await put('/resource-types/car', {});
+    await put('/resource-types/car', { displayNames: names(car, 'deelauto', 'voiture partagée') });
     await put('/relationship-types/user:is_owner_of:car', {});
-    await put('/relationship-types/user:drives:car', { invitation: { enabled: true } });
+    const displayNames = names(may, 'mag rijden met', 'peut conduire');
+    await put('/relationship-types/user:drives:car', { invitation: { enabled: true }, displayNames });
     for (const verb of ['invitation:create', 'invitation:revoke', 'invitation:resend', 'delete'])
       await put(`/policies/${encodeURIComponent(`user:drives:car:${verb}`)}`, { rego: ownersMay() });
     const own = 'package p\noutcome := "allow" if input.subject.id == input.resource.id';
@@ -59,12 +64,12 @@ describe.skipIf(executablePath === undefined)('the sharing page', { timeout: 180
     let people = 0;
     return {
       /** A definition with versions of one document, in effect for some days. */
-      async define(name: string, versions: { content: Content; days: number; endOfLife?: EndOfLife }[]) {
+      async define(name: string, versions: { content?: Content; days: number; endOfLife?: EndOfLife }[]) {
         await applyDefinition(server.services, manifestWriter, tenant, {
           ...{ tenantRef: { name: tenant }, managementPolicy: 'Enforce', adoptionPolicy: 'Refuse', name },
           versions: versions.map(({ content, days, endOfLife }, n) => ({
             ...{ version: String(n + 1), optInConfig: { type: 'direct' }, ...(endOfLife && { endOfLife }) },
-            documents: [{ version: '1.0', language: 'en', effectiveDate: past(days), content }],
+            documents: [{ version: '1.0', language: 'en', effectiveDate: past(days), ...(content && { content }) }],
           })),
         });
         await server.services.snapshots.refresh(tenant);
@@ -93,6 +98,11 @@ describe.skipIf(executablePath === undefined)('the sharing page', { timeout: 180
         return { id, email, cookies, token: await server.user(tenant, id) };
       },
     };
+  }
+  async function signedBy(tenant: string, receipt: string) {
+    const keys = createRemoteJWKSet(new URL(`${base}/${tenant}/.well-known/jwks.json`));
+    const { payload } = await compactVerify(receipt, keys);
+    return JSON.parse(new TextDecoder().decode(payload));
   }
   const at = (tenant: string, path = '') => `${base}/${tenant}/account/sharing${path}`;
   const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
@@ -142,16 +152,17 @@ describe.skipIf(executablePath === undefined)('the sharing page', { timeout: 180
     await what.selectOption(offers.find((one) => one.includes('car-7')) as string);
     await hers.getByRole('button', { name: 'Send the invitation' }).click();
     await hers.getByText('Waiting', { exact: true }).waitFor();
-    await hers.getByRole('button', { name: /^Send again: car car-7/ }).click();
+    await hers.getByRole('button', { name: /^Send again: shared car car-7/ }).click();
     await hers.getByText(/It can be sent again in \d+ seconds/).waitFor();
     expect(await axe(hers)).toEqual([]);
+    await hers.getByText('may drive · to s***').waitFor();
     await look(hers, 'sharing-invitations-1440-light');
 
     await his.goto(at(tenant, '/invitations'));
     await his.getByText('from Alice').waitFor();
     expect(await axe(his)).toEqual([]);
     await look(his, 'sharing-invitations-390-dark');
-    const accept = his.getByRole('button', { name: 'Accept: car car-7' });
+    const accept = his.getByRole('button', { name: 'Accept: shared car car-7' });
     await accept.focus();
     await his.keyboard.press('Enter');
     await his.getByText('Nobody has invited you.').waitFor();
@@ -164,9 +175,9 @@ describe.skipIf(executablePath === undefined)('the sharing page', { timeout: 180
     await hers.getByText('with s***@example.com').waitFor();
     expect(await axe(hers)).toEqual([]);
     await look(hers, 'sharing-shares-1440-light');
-    await hers.getByRole('button', { name: /^Take back: car car-7/ }).click();
+    await hers.getByRole('button', { name: /^Take back: shared car car-7/ }).click();
     const asked = hers.getByRole('dialog');
-    await asked.getByText('The other person loses this access at once').waitFor();
+    await asked.getByText('The other person loses this access at once (may drive).').waitFor();
     expect(await axe(hers)).toEqual([]);
     await asked.getByRole('button', { name: 'Take back' }).click();
     await hers.getByText('Nobody has access through you.').waitFor();
@@ -184,15 +195,31 @@ describe.skipIf(executablePath === undefined)('the sharing page', { timeout: 180
     const after = { content: text('Use of trip data, and of the speed'), days: 10 };
     await define('trip-data', [{ ...before, endOfLife }, after]);
     await define('newsletter', [{ content: text('A letter each month'), days: 3 }]);
+    await define('without-text', [{ days: 3 }]);
     await his.getByRole('link', { name: 'My consents' }).click();
     await his.getByRole('button', { name: 'Agree: A letter each month', exact: true }).waitFor();
     await his.getByText('We use where the car was.').first().waitFor();
+    await his.getByText('What is known: without-text, version 1, document 1.0, en.').waitFor();
     expect(await axe(his)).toEqual([]);
     await look(his, 'sharing-consents-390-dark');
     await his.getByRole('button', { name: 'Agree to the new version: Use of trip data, and of the speed' }).click();
     await his.getByText('In force', { exact: true }).waitFor();
     await his.getByRole('button', { name: 'Do not agree: A letter each month' }).click();
     await his.getByText('Your answer was recorded').waitFor();
+    await his.getByRole('button', { name: 'Receipt: Use of trip data, and of the speed' }).click();
+    const receipt = his.getByRole('region', { name: 'Receipt: Use of trip data, and of the speed' });
+    const saved = his.waitForEvent('download');
+    await receipt.getByRole('button', { name: 'Save the receipt' }).click();
+    const file = await saved;
+    expect(file.suggestedFilename()).toBe('trip-data-2.receipt.jws');
+    expect(await signedBy(tenant, readFileSync(await file.path(), 'utf8'))).toMatchObject({
+      '@type': 'dpv:ConsentReceipt',
+      'dpv:hasRecordOfActivity': { 'dpv:hasDataSubject': { 'dct:identifier': bob.id } },
+    });
+    await receipt.getByText('What it says').click();
+    await receipt.getByText('dpv:ConsentReceipt').first().waitFor();
+    expect(await axe(his)).toEqual([]);
+    await look(his, 'sharing-receipt-390-dark');
     await his.getByRole('button', { name: 'Take back: Use of trip data, and of the speed' }).click();
     await his.getByRole('dialog').getByRole('button', { name: 'Take back' }).click();
     await his.getByText('You have agreed to nothing.').waitFor();
@@ -204,9 +231,21 @@ describe.skipIf(executablePath === undefined)('the sharing page', { timeout: 180
     await expect.poll(logged).toEqual(expect.arrayContaining(types));
 
     expect([first.complaints, second.complaints].flat().filter((one) => !/status of 429/.test(one))).toEqual([]);
-    // In Dutch, and wide; then the session ends under the page.
+    // In French, Dutch, and wide; then the session ends under the page.
     await his.setViewportSize({ width: 1440, height: 900 });
     await his.getByRole('button', { name: /^Account and looks/ }).click();
+    await his.getByRole('menuitemradio', { name: 'Français' }).click();
+    await heading(his, 'Mes consentements');
+    expect(await axe(his)).toEqual([]);
+    await look(his, 'sharing-consents-1440-dark-fr');
+    await hers.getByRole('link', { name: 'My invitations' }).click();
+    await hers.getByRole('button', { name: /^Account and looks/ }).click();
+    await hers.getByRole('menuitemradio', { name: 'Français' }).click();
+    await hers.getByText('peut conduire · à s***').waitFor();
+    expect(await hers.getByRole('option', { name: 'voiture partagée car-7 · peut conduire' }).count()).toBe(1);
+    expect(await axe(hers)).toEqual([]);
+    await look(hers, 'sharing-invitations-1440-light-fr');
+    await his.getByRole('button', { name: /^Compte et apparence/ }).click();
     await his.getByRole('menuitemradio', { name: 'Nederlands' }).click();
     await heading(his, 'Mijn toestemmingen');
     expect(await axe(his)).toEqual([]);
@@ -232,7 +271,7 @@ describe.skipIf(executablePath === undefined)('the sharing page', { timeout: 180
     // Documents take no letters that turn others around.
     const shown = all.replaceAll('\u202e', '');
     const tenant = await server.tenant({ ...spec, displayName: all.slice(0, 200) });
-    const { person, define } = await sharing(tenant);
+    const { person, define } = await sharing(tenant, attacks[1], attacks[2]);
     const [alice, bob] = [await person(attacks[1] as string, '<img src=x onerror=window.hurt=1>'), await person('Bob')];
     await define('hostile', [
       { content: { title: shown.slice(0, 180), mediaType: 'text/plain', body: `It says: ${shown}` }, days: 3 },

@@ -4,6 +4,7 @@ import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { sql } from '../../server/core/db/sql.ts';
 import { limits } from '../../server/core/limits.ts';
+import { seedEntities } from '../../server/relationships/index.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { sharingTenant } from './sharing.ts';
 
@@ -34,6 +35,31 @@ const audited = (tenant: string) =>
       sql`select object_name from accord.audit_entry where action = 'import'`,
     ),
   );
+
+test('actors and resources of a seed come before its import, once, and what is wrong is refused by its line', async () => {
+  const { tenant, backend, config } = await sharingTenant(server);
+  const attributes = { displayName: { type: 'string' } };
+  expect((await config('PUT', '/actor-types/user', { body: { attributes } })).status).toBe(200);
+  const lines = [
+    '{"type":"user","id":"alice","displayName":"Alice"}',
+    '{"type":"user","id":"bob","age":7}',
+    '{"type":"planet","id":"mars"}',
+    'null',
+    '',
+    '{"type":"user"',
+  ];
+  const refused = await seedEntities(server.services.relationships, tenant, 'seed', lines);
+  expect(refused.map(({ line }) => line)).toEqual([2, 3, 4, 6]);
+  const alice = { status: 200, body: { type: 'user', id: 'alice', displayName: 'Alice' } };
+  expect(await backend('GET', '/actors/user/alice')).toMatchObject(alice);
+  expect((await backend('GET', '/actors/user/bob')).status).toBe(404);
+  expect(
+    (await backend('POST', '/relationships/import?importId=seed', { raw: drives('a', '1'), type: ndjson })).status,
+  ).toBe(200);
+  expect((await backend('DELETE', '/actors/user/alice')).status).toBe(204);
+  expect(await seedEntities(server.services.relationships, tenant, 'seed', lines)).toEqual([]);
+  expect((await backend('GET', '/actors/user/alice')).status).toBe(404);
+});
 
 describe('import', () => {
   test('writes what is right, counts, and is one audit entry', async () => {

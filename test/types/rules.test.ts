@@ -1,6 +1,7 @@
 /** Names and specs of types, and what inheritance makes of relationship types. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { nameIn } from '../../server/core/languages.ts';
 import { limits } from '../../server/core/limits.ts';
 import {
   checkTypeName,
@@ -9,6 +10,7 @@ import {
   parseTypeKey,
   relationshipTypeOfManifest,
   relationshipTypeSpec,
+  shownNamesOf,
   typeKeyOf,
   typesOf,
 } from '../../server/types/rules.ts';
@@ -51,6 +53,45 @@ describe('names', () => {
       expect(refusalOf(() => parseTypeKey(text))).toEqual({ code: 'type_name_invalid', detail, places });
     },
   );
+});
+
+describe('display names', () => {
+  const names = [
+    { language: 'en', name: 'may drive' },
+    { language: 'nl', name: 'mag rijden met' },
+  ];
+
+  test('are kept of bodies and of manifests; nothing is stored of none', () => {
+    expect(entityTypeSpec({ displayNames: names })).toEqual({ displayNames: names });
+    expect(entityTypeOfManifest({ displayNames: names })).toEqual({ displayNames: names });
+    expect(relationshipTypeOfManifest({ displayNames: names })).toEqual({ displayNames: names });
+    expect([entityTypeSpec({ displayNames: [] }), relationshipTypeOfManifest({ displayNames: [] })]).toEqual([{}, {}]);
+  });
+
+  test('are one for each language', () => {
+    const twice = [...names, { language: 'en', name: 'drives' }];
+    const refused = { code: 'invalid_request', places: [['/displayNames/2', expect.stringMatching(/repeats/i)]] };
+    expect(refusalOf(() => entityTypeSpec({ displayNames: twice }))).toMatchObject(refused);
+    const key = { from: 'user', name: 'drives', to: 'car' };
+    expect(refusalOf(() => relationshipTypeSpec('acme', key, { displayNames: twice }))).toMatchObject(refused);
+  });
+
+  test('are read by name or key; without them the name without underscores is', () => {
+    const row = { from_type: 'user', name: 'may_use', to_type: 'car', spec: { displayNames: names } };
+    const types = typesOf([{ name: 'car', spec: {} }], [row]);
+    expect(shownNamesOf(types, 'user:may_use:car')).toEqual(names);
+    expect(shownNamesOf(types, 'user:lives_in:house')).toEqual([{ language: 'en', name: 'lives in' }]);
+    expect(shownNamesOf(types, 'car')).toEqual([{ language: 'en', name: 'car' }]);
+  });
+
+  test.each([
+    ['nl-BE', undefined, 'mag rijden met'],
+    ['fr', 'nl', 'mag rijden met'],
+    ['fr', undefined, 'may drive'],
+  ])('in %s of a tenant whose language is %s: %s', (language, tenants, expected) => {
+    expect(nameIn(names, language, tenants)).toBe(expected);
+    expect(nameIn([{ language: 'de', name: 'darf fahren' }], language, tenants)).toBe('darf fahren');
+  });
 });
 
 describe('attributes of a type', () => {

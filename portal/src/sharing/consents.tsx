@@ -12,6 +12,7 @@ import { ProblemAlert } from '../ui/problem-alert.tsx';
 import { RelativeTime } from '../ui/time.tsx';
 import { toast } from '../ui/toasts.tsx';
 import { type Content, DocumentText } from './document-text.tsx';
+import { Receipt, useReceipt } from './receipt.tsx';
 import { own } from './session.ts';
 import { Head } from './shell.tsx';
 import { useSharingTexts } from './texts.ts';
@@ -116,7 +117,7 @@ function OneWaiting({ one, isRenewal }: { one: Waiting; isRenewal: boolean }) {
       ]}
     >
       <div className="stack">
-        {one.content && <DocumentText content={one.content} language={document.language} isOpen />}
+        {one.content ? <DocumentText content={one.content} language={document.language} isOpen /> : <NoText of={one} />}
         {error !== undefined && <ProblemAlert error={error} />}
         <div className="row">
           <Button
@@ -142,12 +143,19 @@ function OneWaiting({ one, isRenewal }: { one: Waiting; isRenewal: boolean }) {
   );
 }
 
+/** What there is to say of a document whose text is not here. */
+function NoText({ of: { name, version, document } }: { of: Document }) {
+  const { consents: t } = useSharingTexts();
+  return <p>{t.noText(name, version, `${document.version}, ${document.language}`)}</p>;
+}
+
 const tones = { given: 'ok', valid: 'ok', grace: 'warn', required: 'none', expired: 'none' } as const;
 
 function OneGiven({ one, onTakeBack }: { one: Given; onTakeBack: () => void }) {
   const t = useSharingTexts();
-  const { version, document, givenAt, status, endsAt, content } = one;
+  const { name, version, document, givenAt, status, endsAt, content } = one;
   const title = titleOf(one);
+  const { ask, isBusy, ...read } = useReceipt(one.id);
   return (
     <Thing
       title={
@@ -167,12 +175,23 @@ function OneGiven({ one, onTakeBack }: { one: Given; onTakeBack: () => void }) {
         ),
       ]}
       actions={
-        <Button variant="default" aria-label={`${t.consents.takeBack}: ${title}`} onClick={onTakeBack}>
-          {t.consents.takeBack}
-        </Button>
+        <>
+          <Button
+            variant="default"
+            loading={isBusy === true}
+            aria-label={`${t.consents.receipt}: ${title}`}
+            onClick={() => void ask()}
+          >
+            {t.consents.receipt}
+          </Button>
+          <Button variant="default" aria-label={`${t.consents.takeBack}: ${title}`} onClick={onTakeBack}>
+            {t.consents.takeBack}
+          </Button>
+        </>
       }
     >
-      {content && <DocumentText content={content} language={document.language} />}
+      {content ? <DocumentText content={content} language={document.language} /> : <NoText of={one} />}
+      <Receipt {...read} of={title} fileName={`${name}-${version}.receipt.jws`} />
     </Thing>
   );
 }

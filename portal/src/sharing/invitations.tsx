@@ -3,6 +3,7 @@ import { Button } from '@mantine/core';
 import { useState } from 'react';
 import { ApiProblem, isOver } from '../core/problem.ts';
 import { queryClient, usePages } from '../core/query.ts';
+import { useLanguage } from '../core/texts.ts';
 import { Confirm } from '../ui/confirm.tsx';
 import { Notice, State } from '../ui/page.tsx';
 import { ProblemAlert } from '../ui/problem-alert.tsx';
@@ -13,13 +14,13 @@ import { Invite } from './invite.tsx';
 import { own, useSession } from './session.ts';
 import { Head } from './shell.tsx';
 import { useSharingTexts } from './texts.ts';
-import { Day, nameOf, Thing, Things } from './thing.tsx';
+import { Day, type DisplayNames, nameOf, Thing, Things } from './thing.tsx';
 
 type Status = 'pending' | 'accepted' | 'declined' | 'revoked' | 'expired';
 type Invitation = {
   invitationId: string;
   status: Status;
-  relationshipType: string;
+  displayNames: DisplayNames;
   to: { type: string; id: string };
   invitorName?: string;
   invitee: { contact: { masked: string } };
@@ -55,14 +56,15 @@ export function Invitations() {
 
 function Received() {
   const t = useSharingTexts();
+  const { language } = useLanguage();
   const { emailVerified } = useSession();
   const ui = useUiTexts();
   const load = async (cursor: string | undefined, signal: AbortSignal) => {
-    const query = { received: true, actions: true, status: 'pending', limit: PAGE, cursor };
+    const query = { received: true, actions: true, status: 'pending', language, limit: PAGE, cursor };
     const page = await own.get<Page>(path, { query, signal });
     return { rows: page.invitations, after: page.cursor };
   };
-  const pages = usePages<Invitation>(['received'], load, { enabled: emailVerified });
+  const pages = usePages<Invitation>(['received', language], load, { enabled: emailVerified });
   if (!emailVerified) return <Notice>{t.invitations.unverified}</Notice>;
   return (
     <>
@@ -83,11 +85,12 @@ function Received() {
 
 function Lines({ one, isReceived }: { one: Invitation; isReceived: boolean }) {
   const { invitations: t } = useSharingTexts();
-  const { status, invitorName, invitee, createdAt, expiresAt, relationshipExpiresAt, maxUses, uses } = one;
+  const { status, displayNames, invitorName, invitee, createdAt, expiresAt, relationshipExpiresAt, maxUses, uses } =
+    one;
   const who = isReceived ? invitorName && t.from(invitorName) : t.to(invitee.contact.masked);
   return (
     <>
-      <code>{one.relationshipType}</code>
+      {displayNames.relationshipType}
       {who && <> · {who}</>} · {t.sentAt} <RelativeTime at={createdAt} />
       {status === 'pending' && (
         <>
@@ -136,7 +139,8 @@ function useAct() {
 function OneReceived({ one }: { one: Invitation }) {
   const t = useSharingTexts();
   const { busy, error, act } = useAct();
-  const { invitationId, to, actions = [] } = one;
+  const { invitationId, actions = [] } = one;
+  const name = nameOf(one.displayNames, one.to);
   const answer = (verb: 'accept' | 'decline') =>
     act(
       verb,
@@ -145,7 +149,7 @@ function OneReceived({ one }: { one: Invitation }) {
     );
   return (
     <Thing
-      title={nameOf(to)}
+      title={name}
       lines={[<Lines key="lines" one={one} isReceived />]}
       actions={(['accept', 'decline'] as const)
         .filter((verb) => actions.includes(verb))
@@ -155,7 +159,7 @@ function OneReceived({ one }: { one: Invitation }) {
             variant={verb === 'accept' ? 'filled' : 'default'}
             loading={busy === verb}
             disabled={busy !== undefined}
-            aria-label={`${t.invitations[verb]}: ${nameOf(to)}`}
+            aria-label={`${t.invitations[verb]}: ${name}`}
             onClick={() => void answer(verb)}
           >
             {t.invitations[verb]}
@@ -170,9 +174,10 @@ function OneReceived({ one }: { one: Invitation }) {
 function Sent() {
   const t = useSharingTexts();
   const ui = useUiTexts();
+  const { language } = useLanguage();
   const [ending, setEnding] = useState<Invitation>();
-  const pages = usePages<Invitation>(['sent'], async (cursor, signal) => {
-    const page = await own.get<Page>(path, { query: { actions: true, limit: PAGE, cursor }, signal });
+  const pages = usePages<Invitation>(['sent', language], async (cursor, signal) => {
+    const page = await own.get<Page>(path, { query: { actions: true, language, limit: PAGE, cursor }, signal });
     return { rows: page.invitations, after: page.cursor };
   });
   return (
@@ -196,14 +201,15 @@ function Sent() {
 function OneSent({ one, onWithdraw }: { one: Invitation; onWithdraw: () => void }) {
   const t = useSharingTexts();
   const { busy, error, act } = useAct();
-  const { invitationId, to, status, actions = [], invitee } = one;
-  const named = `${nameOf(to)} ${invitee.contact.masked}`;
+  const { invitationId, status, actions = [], invitee } = one;
+  const name = nameOf(one.displayNames, one.to);
+  const named = `${name} ${invitee.contact.masked}`;
   const resend = () => act('resend', () => own.post(`${path}/${invitationId}/resend`), t.invitations.resent);
   return (
     <Thing
       title={
         <>
-          {nameOf(to)}{' '}
+          {name}{' '}
           <State tone={tones[status]} icon={status === 'pending' ? 'clock' : undefined}>
             {t.invitations.status[status]}
           </State>
@@ -251,7 +257,7 @@ function Withdrawing({ one, onClose }: { one: Invitation; onClose: () => void })
   };
   return (
     <Confirm
-      title={t.invitations.withdrawQuestion(nameOf(one.to), one.invitee.contact.masked)}
+      title={t.invitations.withdrawQuestion(nameOf(one.displayNames, one.to), one.invitee.contact.masked)}
       consequences={[t.invitations.withdrawFollows]}
       action={t.invitations.withdraw}
       onConfirm={end}

@@ -1,6 +1,6 @@
 /** Sharing something by sending an invitation: of what the tenant's policies let the person share. */
 import { Button, NativeSelect, TextInput } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useDraft } from '../core/drafts.ts';
 import { ownTenant } from '../core/page.ts';
@@ -11,18 +11,27 @@ import { ProblemAlert } from '../ui/problem-alert.tsx';
 import { toast } from '../ui/toasts.tsx';
 import { own, useSession } from './session.ts';
 import { useSharingTexts } from './texts.ts';
-import { nameOf } from './thing.tsx';
+import { type DisplayNames, nameOf } from './thing.tsx';
 
-type Offer = { relationshipType: string; to: { type: string; id: string }; acceptorType: string };
+type Offer = {
+  relationshipType: string;
+  to: { type: string; id: string };
+  displayNames: DisplayNames;
+  acceptorType: string;
+};
 type Typed = { what?: string; email?: string; last?: string };
 
+const labelOf = ({ displayNames, to }: Offer) => `${nameOf(displayNames, to)} · ${displayNames.relationshipType}`;
 const keyOf = ({ to, relationshipType }: Offer) => JSON.stringify([to.type, to.id, relationshipType]);
 
 export function Invite({ onSent }: { onSent: () => void }) {
   const t = useSharingTexts();
+  const { language } = useLanguage();
   const { data, error, isLoading, refetch } = useQuery({
-    queryKey: ['offers'],
-    queryFn: ({ signal }) => own.get<{ offers: Offer[]; more: boolean }>('/sharing/offers', { signal }),
+    queryKey: ['offers', language],
+    queryFn: ({ signal }) =>
+      own.get<{ offers: Offer[]; more: boolean }>('/sharing/offers', { query: { language }, signal }),
+    placeholderData: keepPreviousData,
   });
   return (
     <section>
@@ -94,7 +103,7 @@ function InviteForm({ offers, onSent }: { offers: readonly Offer[]; onSent: () =
         value={offer ? keyOf(offer) : ''}
         data={[
           ...(offer ? [] : [{ value: '', label: t.invitations.choose, disabled: true }]),
-          ...offers.map((one) => ({ value: keyOf(one), label: `${nameOf(one.to)} · ${one.relationshipType}` })),
+          ...offers.map((one) => ({ value: keyOf(one), label: labelOf(one) })),
         ]}
         onChange={(event) => set({ what: event.currentTarget.value })}
       />

@@ -1,10 +1,11 @@
 /** What the person shares with others, what others share with it, and what it has besides. */
 import { Button } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { segment } from '../core/api.ts';
 import { isMissing } from '../core/problem.ts';
 import { queryClient } from '../core/query.ts';
+import { useLanguage } from '../core/texts.ts';
 import { Confirm } from '../ui/confirm.tsx';
 import { Notice } from '../ui/page.tsx';
 import { ProblemAlert } from '../ui/problem-alert.tsx';
@@ -13,12 +14,12 @@ import { toast } from '../ui/toasts.tsx';
 import { own } from './session.ts';
 import { Head } from './shell.tsx';
 import { useSharingTexts } from './texts.ts';
-import { Day, nameOf, Thing, Things } from './thing.tsx';
+import { Day, type DisplayNames, nameOf, Thing, Things } from './thing.tsx';
 
 type Share = {
   id: string;
   what: { type: string; id: string };
-  relationshipType: string;
+  displayNames: DisplayNames;
   contact?: string;
   invitor?: { displayName: string };
   since?: string;
@@ -30,10 +31,12 @@ type Kind = 'given' | 'received' | 'own';
 
 export function Shares() {
   const t = useSharingTexts();
+  const { language } = useLanguage();
   const [ending, setEnding] = useState<{ kind: Kind; share: Share }>();
   const { data, error, isLoading, refetch } = useQuery({
-    queryKey: ['shares'],
-    queryFn: ({ signal }) => own.get<Answer>('/sharing/shares', { signal }),
+    queryKey: ['shares', language],
+    queryFn: ({ signal }) => own.get<Answer>('/sharing/shares', { query: { language }, signal }),
+    placeholderData: keepPreviousData,
   });
   const list = (kind: Kind, shares: readonly Share[] = []) => (
     <Things title={t.shares[kind].title} empty={t.shares[kind].empty} isLoading={isLoading}>
@@ -57,13 +60,14 @@ export function Shares() {
 
 function OneShare({ kind, share, onEnd }: { kind: Kind; share: Share; onEnd: () => void }) {
   const t = useSharingTexts();
-  const { what, relationshipType, contact, invitor, since, expiresAt, canEnd } = share;
+  const { what, displayNames, contact, invitor, since, expiresAt, canEnd } = share;
   const end = t.shares[kind].end;
+  const name = nameOf(displayNames, what);
   return (
     <Thing
-      title={nameOf(what)}
+      title={name}
       lines={[
-        <code key="as">{relationshipType}</code>,
+        displayNames.relationshipType,
         contact !== undefined && t.shares.with(contact),
         invitor !== undefined && t.shares.from(invitor.displayName),
         since !== undefined && (
@@ -79,7 +83,7 @@ function OneShare({ kind, share, onEnd }: { kind: Kind; share: Share; onEnd: () 
       ]}
       actions={
         canEnd && (
-          <Button variant="default" onClick={onEnd} aria-label={`${end}: ${nameOf(what)} ${contact ?? ''}`.trim()}>
+          <Button variant="default" onClick={onEnd} aria-label={`${end}: ${name} ${contact ?? ''}`.trim()}>
             {end}
           </Button>
         )
@@ -91,7 +95,7 @@ function OneShare({ kind, share, onEnd }: { kind: Kind; share: Share; onEnd: () 
 function Ending({ kind, share, onClose }: { kind: Kind; share: Share; onClose: () => void }) {
   const t = useSharingTexts();
   const words = t.shares[kind];
-  const { id, what, relationshipType, contact } = share;
+  const { id, what, displayNames, contact } = share;
   const end = async () => {
     try {
       await own.delete(`/sharing/shares/${segment(id)}`);
@@ -105,8 +109,8 @@ function Ending({ kind, share, onClose }: { kind: Kind; share: Share; onClose: (
   };
   return (
     <Confirm
-      title={words.question(nameOf(what), contact ?? '')}
-      consequences={[words.follows(relationshipType), t.shares.again]}
+      title={words.question(nameOf(displayNames, what), contact ?? '')}
+      consequences={[words.follows(displayNames.relationshipType), t.shares.again]}
       action={words.end}
       onConfirm={end}
       onClose={onClose}

@@ -112,6 +112,12 @@ export const en = {
     hide: 'Hide the text',
     elsewhere: 'The text is at another address',
     opens: 'Open the text',
+    noText: (name: string, version: string, document: string) =>
+      `Its text is not published here. What is known: ${name}, version ${version}, document ${document}.`,
+    receipt: 'Receipt',
+    receiptAbout: (tenant: string) => `Signed by ${tenant}. Keep it: it proves what you agreed to, and when.`,
+    saveReceipt: 'Save the receipt',
+    receiptSays: 'What it says',
   },
 };
 export type SharingTexts = typeof en;

@@ -116,5 +116,12 @@ export const nl = {
     hide: 'De tekst verbergen',
     elsewhere: 'De tekst staat op een ander adres',
     opens: 'De tekst openen',
+    noText: (name: string, version: string, document: string) =>
+      `De tekst staat hier niet. Wat bekend is: ${name}, versie ${version}, document ${document}.`,
+    receipt: 'Bewijs',
+    receiptAbout: (tenant: string) =>
+      `Ondertekend door ${tenant}. Bewaar het: het bewijst waarmee je hebt ingestemd, en wanneer.`,
+    saveReceipt: 'Het bewijs bewaren',
+    receiptSays: 'Wat erin staat',
   },
 } satisfies SharingTexts;

@@ -38,7 +38,11 @@ export const Things = ({ title, empty, isLoading, children }: ListProps) => (
   </section>
 );
 
-export const nameOf = ({ type, id }: { type: string; id: string }) => `${type} ${id}`;
+/** What the tenant calls the types, in the language of the page. */
+export type DisplayNames = { relationshipType: string; type: string };
+
+/** What something is called: car car-7. */
+export const nameOf = (displayNames: DisplayNames, { id }: { id: string }) => `${displayNames.type} ${id}`;
 
 /** A day, with the exact instant on hover. */
 export function Day({ at }: { at: string }) {

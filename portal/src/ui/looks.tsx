@@ -1,6 +1,6 @@
 /** Light or dark, and the language: items of a menu. */
 import { useMantineColorScheme } from '@mantine/core';
-import { type Language, languages, useLanguage } from '../core/texts.ts';
+import { languages, offered, useLanguage } from '../core/texts.ts';
 import { Icon } from './icons.tsx';
 import { MenuItem } from './menu.tsx';
 import { useUiTexts } from './texts.ts';
@@ -20,7 +20,7 @@ export function LooksItems() {
       ))}
       <hr />
       <h2>{texts.language}</h2>
-      {(Object.keys(languages) as Language[]).map((one) => (
+      {offered.map((one) => (
         <MenuItem key={one} checked={language === one} onChoose={() => choose(one)}>
           <span lang={one}>{languages[one]}</span>
         </MenuItem>

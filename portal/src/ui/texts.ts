@@ -1,5 +1,8 @@
 import { defineTexts, useTexts } from '../core/texts.ts';
 import { en } from './texts.en.ts';
 
-export const uiTexts = defineTexts(en, { nl: async () => (await import('./texts.nl.ts')).nl });
+export const uiTexts = defineTexts(en, {
+  nl: async () => (await import('./texts.nl.ts')).nl,
+  fr: async () => (await import('./texts.fr.ts')).fr,
+});
 export const useUiTexts = () => useTexts(uiTexts);

@@ -119,6 +119,7 @@ export const enAccount = {
       version: (version: string) => `version ${version}`,
       end: 'Take back',
       read: 'Read the text',
+      noText: 'Its text is not published here.',
     },
     clients: {
       title: 'Applications with access',
@@ -210,7 +211,7 @@ export const enAccount = {
     titleUnknown: 'Somebody wants to share something with you',
     from: 'From',
     what: 'What',
-    as: 'You become',
+    as: 'Access',
     until: 'Until',
     noEnd: 'one of you ends it',
     expires: (when: string) => `This invitation is open until ${when}.`,

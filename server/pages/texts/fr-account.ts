@@ -122,6 +122,7 @@ export const frAccount: typeof enAccount = {
       version: (version) => `version ${version}`,
       end: 'Retirer',
       read: 'Lire le texte',
+      noText: 'Son texte n’est pas publié ici.',
     },
     clients: {
       title: 'Applications ayant accès',
@@ -213,7 +214,7 @@ export const frAccount: typeof enAccount = {
     titleUnknown: 'Quelqu’un souhaite partager quelque chose avec vous',
     from: 'De',
     what: 'Quoi',
-    as: 'Vous devenez',
+    as: 'Accès',
     until: 'Jusqu’à',
     noEnd: 'ce que l’un de vous y mette fin',
     expires: (when) => `Cette invitation est ouverte jusqu’au ${when}.`,

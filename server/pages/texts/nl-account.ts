@@ -121,6 +121,7 @@ export const nlAccount: typeof enAccount = {
       version: (version) => `versie ${version}`,
       end: 'Terugnemen',
       read: 'De tekst lezen',
+      noText: 'De tekst staat hier niet.',
     },
     clients: {
       title: 'Applicaties met toegang',
@@ -212,7 +213,7 @@ export const nlAccount: typeof enAccount = {
     titleUnknown: 'Iemand wil iets met je delen',
     from: 'Van',
     what: 'Wat',
-    as: 'Je wordt',
+    as: 'Toegang',
     until: 'Tot',
     noEnd: 'een van jullie het beëindigt',
     expires: (when) => `Deze uitnodiging staat open tot ${when}.`,

@@ -4195,7 +4195,7 @@ export interface paths {
         put?: never;
         /**
          * Send a mail of a template
-         * @description It is sent in the background. The template is the one of the tenant in the language, in a less specific one or in the language of the tenant; else the built-in one.
+         * @description It is sent in the background. The template is the one of the tenant in the language, in a less specific one, in the language of the tenant or in that of the built-in one; else the built-in one.
          */
         post: {
             parameters: {
@@ -5411,6 +5411,13 @@ export interface paths {
                             cursor?: string;
                             objects?: {
                                 name: string;
+                                /** @description What users read in place of the name, on pages and in mails: one for each language. If there is none in their language, they read that of the first language of the pages, or English. */
+                                displayNames?: {
+                                    /** @description Language of the name (BCP 47). */
+                                    language: string;
+                                    /** @description The name as it stands in a sentence, such as may drive. */
+                                    name: string;
+                                }[];
                                 /** @description Attributes by name. All others are refused. If absent, all attributes are refused. */
                                 attributes?: {
                                     [key: string]: {
@@ -5483,6 +5490,13 @@ export interface paths {
                     content: {
                         "application/json": {
                             name: string;
+                            /** @description What users read in place of the name, on pages and in mails: one for each language. If there is none in their language, they read that of the first language of the pages, or English. */
+                            displayNames?: {
+                                /** @description Language of the name (BCP 47). */
+                                language: string;
+                                /** @description The name as it stands in a sentence, such as may drive. */
+                                name: string;
+                            }[];
                             /** @description Attributes by name. All others are refused. If absent, all attributes are refused. */
                             attributes?: {
                                 [key: string]: {
@@ -5537,6 +5551,13 @@ export interface paths {
             requestBody: {
                 content: {
                     "application/json": {
+                        /** @description What users read in place of the name, on pages and in mails: one for each language. If there is none in their language, they read that of the first language of the pages, or English. */
+                        displayNames?: {
+                            /** @description Language of the name (BCP 47). */
+                            language: string;
+                            /** @description The name as it stands in a sentence, such as may drive. */
+                            name: string;
+                        }[];
                         /** @description Attributes by name. All others are refused. If absent, all attributes are refused. */
                         attributes?: {
                             [key: string]: {
@@ -5658,6 +5679,13 @@ export interface paths {
                             cursor?: string;
                             objects?: {
                                 name: string;
+                                /** @description What users read in place of the name, on pages and in mails: one for each language. If there is none in their language, they read that of the first language of the pages, or English. */
+                                displayNames?: {
+                                    /** @description Language of the name (BCP 47). */
+                                    language: string;
+                                    /** @description The name as it stands in a sentence, such as may drive. */
+                                    name: string;
+                                }[];
                                 /** @description Attributes by name. All others are refused. If absent, all attributes are refused. */
                                 attributes?: {
                                     [key: string]: {
@@ -5730,6 +5758,13 @@ export interface paths {
                     content: {
                         "application/json": {
                             name: string;
+                            /** @description What users read in place of the name, on pages and in mails: one for each language. If there is none in their language, they read that of the first language of the pages, or English. */
+                            displayNames?: {
+                                /** @description Language of the name (BCP 47). */
+                                language: string;
+                                /** @description The name as it stands in a sentence, such as may drive. */
+                                name: string;
+                            }[];
                             /** @description Attributes by name. All others are refused. If absent, all attributes are refused. */
                             attributes?: {
                                 [key: string]: {
@@ -5784,6 +5819,13 @@ export interface paths {
             requestBody: {
                 content: {
                     "application/json": {
+                        /** @description What users read in place of the name, on pages and in mails: one for each language. If there is none in their language, they read that of the first language of the pages, or English. */
+                        displayNames?: {
+                            /** @description Language of the name (BCP 47). */
+                            language: string;
+                            /** @description The name as it stands in a sentence, such as may drive. */
+                            name: string;
+                        }[];
                         /** @description Attributes by name. All others are refused. If absent, all attributes are refused. */
                         attributes?: {
                             [key: string]: {
@@ -5907,6 +5949,13 @@ export interface paths {
                                 from: string;
                                 name: string;
                                 to: string;
+                                /** @description What users read in place of the name, on pages and in mails: one for each language. If there is none in their language, they read that of the first language of the pages, or English. */
+                                displayNames?: {
+                                    /** @description Language of the name (BCP 47). */
+                                    language: string;
+                                    /** @description The name as it stands in a sentence, such as may drive. */
+                                    name: string;
+                                }[];
                                 /** @description Display name of the relationship as seen from the other end. */
                                 inverse?: string;
                                 /** @description Maximum number of such relationships to one target at a time. */
@@ -6010,6 +6059,13 @@ export interface paths {
                             from: string;
                             name: string;
                             to: string;
+                            /** @description What users read in place of the name, on pages and in mails: one for each language. If there is none in their language, they read that of the first language of the pages, or English. */
+                            displayNames?: {
+                                /** @description Language of the name (BCP 47). */
+                                language: string;
+                                /** @description The name as it stands in a sentence, such as may drive. */
+                                name: string;
+                            }[];
                             /** @description Display name of the relationship as seen from the other end. */
                             inverse?: string;
                             /** @description Maximum number of such relationships to one target at a time. */
@@ -6093,6 +6149,13 @@ export interface paths {
             requestBody: {
                 content: {
                     "application/json": {
+                        /** @description What users read in place of the name, on pages and in mails: one for each language. If there is none in their language, they read that of the first language of the pages, or English. */
+                        displayNames?: {
+                            /** @description Language of the name (BCP 47). */
+                            language: string;
+                            /** @description The name as it stands in a sentence, such as may drive. */
+                            name: string;
+                        }[];
                         /** @description Display name of the relationship as seen from the other end. */
                         inverse?: string;
                         /** @description Maximum number of such relationships to one target at a time. */
@@ -12118,6 +12181,8 @@ export interface paths {
                     received?: "true" | "false";
                     /** @description true: each invitation of a user has actions, what the user may do with it now. */
                     actions?: "true" | "false";
+                    /** @description A language (BCP 47). The answer then has displayNames in it. */
+                    language?: string;
                     /** @description Maximum number of items on the page. Default: 100. Link rel="next" points to the next page. */
                     limit?: number;
                     /** @description The cursor of the page, from the previous page. */
@@ -12150,6 +12215,13 @@ export interface paths {
                                     /** @description An identifier of at most 1024 bytes. */
                                     id: string;
                                     /** @description The type of the actor or resource. */
+                                    type: string;
+                                };
+                                /** @description Display names of the types in the language of the request; if there is none in it, in the first language of the pages, or in English. A type without display names has its name without underscores. */
+                                displayNames?: {
+                                    /** @description Of the relationship type. */
+                                    relationshipType: string;
+                                    /** @description Of the type of what is shared. */
                                     type: string;
                                 };
                                 /** Format: date-time */
@@ -12295,6 +12367,13 @@ export interface paths {
                                 /** @description The type of the actor or resource. */
                                 type: string;
                             };
+                            /** @description Display names of the types in the language of the request; if there is none in it, in the first language of the pages, or in English. A type without display names has its name without underscores. */
+                            displayNames?: {
+                                /** @description Of the relationship type. */
+                                relationshipType: string;
+                                /** @description Of the type of what is shared. */
+                                type: string;
+                            };
                             /** Format: date-time */
                             expiresAt: string;
                             /** @description An actor or a resource. */
@@ -12393,6 +12472,13 @@ export interface paths {
                                 /** @description An identifier of at most 1024 bytes. */
                                 id: string;
                                 /** @description The type of the actor or resource. */
+                                type: string;
+                            };
+                            /** @description Display names of the types in the language of the request; if there is none in it, in the first language of the pages, or in English. A type without display names has its name without underscores. */
+                            displayNames?: {
+                                /** @description Of the relationship type. */
+                                relationshipType: string;
+                                /** @description Of the type of what is shared. */
                                 type: string;
                             };
                             /** Format: date-time */
@@ -12550,6 +12636,13 @@ export interface paths {
                                 /** @description The type of the actor or resource. */
                                 type: string;
                             };
+                            /** @description Display names of the types in the language of the request; if there is none in it, in the first language of the pages, or in English. A type without display names has its name without underscores. */
+                            displayNames?: {
+                                /** @description Of the relationship type. */
+                                relationshipType: string;
+                                /** @description Of the type of what is shared. */
+                                type: string;
+                            };
                             /** Format: date-time */
                             expiresAt: string;
                             /** @description An actor or a resource. */
@@ -12656,6 +12749,13 @@ export interface paths {
                                     /** @description An identifier of at most 1024 bytes. */
                                     id: string;
                                     /** @description The type of the actor or resource. */
+                                    type: string;
+                                };
+                                /** @description Display names of the types in the language of the request; if there is none in it, in the first language of the pages, or in English. A type without display names has its name without underscores. */
+                                displayNames?: {
+                                    /** @description Of the relationship type. */
+                                    relationshipType: string;
+                                    /** @description Of the type of what is shared. */
                                     type: string;
                                 };
                                 /** Format: date-time */
@@ -12796,6 +12896,13 @@ export interface paths {
                                 /** @description The type of the actor or resource. */
                                 type: string;
                             };
+                            /** @description Display names of the types in the language of the request; if there is none in it, in the first language of the pages, or in English. A type without display names has its name without underscores. */
+                            displayNames?: {
+                                /** @description Of the relationship type. */
+                                relationshipType: string;
+                                /** @description Of the type of what is shared. */
+                                type: string;
+                            };
                             /** Format: date-time */
                             expiresAt: string;
                             /** @description An actor or a resource. */
@@ -12891,6 +12998,13 @@ export interface paths {
                                 /** @description An identifier of at most 1024 bytes. */
                                 id: string;
                                 /** @description The type of the actor or resource. */
+                                type: string;
+                            };
+                            /** @description Display names of the types in the language of the request; if there is none in it, in the first language of the pages, or in English. A type without display names has its name without underscores. */
+                            displayNames?: {
+                                /** @description Of the relationship type. */
+                                relationshipType: string;
+                                /** @description Of the type of what is shared. */
                                 type: string;
                             };
                             /** Format: date-time */
@@ -13048,6 +13162,13 @@ export interface paths {
                                 /** @description An identifier of at most 1024 bytes. */
                                 id: string;
                                 /** @description The type of the actor or resource. */
+                                type: string;
+                            };
+                            /** @description Display names of the types in the language of the request; if there is none in it, in the first language of the pages, or in English. A type without display names has its name without underscores. */
+                            displayNames?: {
+                                /** @description Of the relationship type. */
+                                relationshipType: string;
+                                /** @description Of the type of what is shared. */
                                 type: string;
                             };
                             /** Format: date-time */
@@ -13278,7 +13399,10 @@ export interface paths {
          */
         post: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description A language (BCP 47). The answer then has displayNames in it. */
+                    language?: string;
+                };
                 header?: never;
                 path: {
                     tenant: string;
@@ -13309,6 +13433,13 @@ export interface paths {
                                 /** @description An identifier of at most 1024 bytes. */
                                 id: string;
                                 /** @description The type of the actor or resource. */
+                                type: string;
+                            };
+                            /** @description Display names of the types in the language of the request; if there is none in it, in the first language of the pages, or in English. A type without display names has its name without underscores. */
+                            displayNames?: {
+                                /** @description Of the relationship type. */
+                                relationshipType: string;
+                                /** @description Of the type of what is shared. */
                                 type: string;
                             };
                             /** Format: date-time */
@@ -13358,7 +13489,10 @@ export interface paths {
          */
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description A language (BCP 47). The answer then has displayNames in it. */
+                    language?: string;
+                };
                 header?: never;
                 path: {
                     tenant: string;
@@ -13385,6 +13519,13 @@ export interface paths {
                                     type: string;
                                 };
                                 relationshipType: string;
+                                /** @description Display names of the types in the language of the request; if there is none in it, in the first language of the pages, or in English. A type without display names has its name without underscores. */
+                                displayNames?: {
+                                    /** @description Of the relationship type. */
+                                    relationshipType: string;
+                                    /** @description Of the type of what is shared. */
+                                    type: string;
+                                };
                                 /** @description Masked, where the invitation went. */
                                 contact?: string;
                                 /** @description Of received. Absent when the tenant has stored no name of the invitor. */
@@ -13414,6 +13555,13 @@ export interface paths {
                                     type: string;
                                 };
                                 relationshipType: string;
+                                /** @description Display names of the types in the language of the request; if there is none in it, in the first language of the pages, or in English. A type without display names has its name without underscores. */
+                                displayNames?: {
+                                    /** @description Of the relationship type. */
+                                    relationshipType: string;
+                                    /** @description Of the type of what is shared. */
+                                    type: string;
+                                };
                                 /** @description Masked, where the invitation went. */
                                 contact?: string;
                                 /** @description Of received. Absent when the tenant has stored no name of the invitor. */
@@ -13443,6 +13591,13 @@ export interface paths {
                                     type: string;
                                 };
                                 relationshipType: string;
+                                /** @description Display names of the types in the language of the request; if there is none in it, in the first language of the pages, or in English. A type without display names has its name without underscores. */
+                                displayNames?: {
+                                    /** @description Of the relationship type. */
+                                    relationshipType: string;
+                                    /** @description Of the type of what is shared. */
+                                    type: string;
+                                };
                                 /** @description Masked, where the invitation went. */
                                 contact?: string;
                                 /** @description Of received. Absent when the tenant has stored no name of the invitor. */
@@ -13551,7 +13706,10 @@ export interface paths {
          */
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description A language (BCP 47). The answer then has displayNames in it. */
+                    language?: string;
+                };
                 header?: never;
                 path: {
                     tenant: string;
@@ -13574,6 +13732,13 @@ export interface paths {
                                     /** @description An identifier of at most 1024 bytes. */
                                     id: string;
                                     /** @description The type of the actor or resource. */
+                                    type: string;
+                                };
+                                /** @description Display names of the types in the language of the request; if there is none in it, in the first language of the pages, or in English. A type without display names has its name without underscores. */
+                                displayNames?: {
+                                    /** @description Of the relationship type. */
+                                    relationshipType: string;
+                                    /** @description Of the type of what is shared. */
                                     type: string;
                                 };
                                 /** @description The type of the acceptor, for the invitation's invitee.type. */

@@ -3,6 +3,7 @@ import { Button, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { segment } from '../../core/api.ts';
 import { queryClient } from '../../core/query.ts';
+import { receiptText } from '../../core/receipt.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import { Confirm, CopyId, Facts, Link, ProblemAlert, RelativeTime, SidePanel, toast } from '../../ui/index.ts';
@@ -20,13 +21,6 @@ export type Consent = {
   proof?: unknown;
   status: 'given' | 'valid' | 'grace' | 'expired' | 'required';
 };
-
-/** What a receipt says, for people; it is not verified here. */
-function payloadOf(receipt: string): string {
-  const bytes = atob((receipt.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/'));
-  const text = new TextDecoder().decode(Uint8Array.from(bytes, (char) => char.charCodeAt(0)));
-  return JSON.stringify(JSON.parse(text), undefined, 2);
-}
 
 export function GivenPanel({ consent, onClose }: { consent: Consent; onClose: () => void }) {
   const t = useTexts(texts);
@@ -79,7 +73,7 @@ export function GivenPanel({ consent, onClose }: { consent: Consent; onClose: ()
             <CodeBlock code={receipt} />
             <details>
               <summary>{t.receiptSays}</summary>
-              <CodeBlock code={payloadOf(receipt)} />
+              <CodeBlock code={receiptText(receipt)} />
             </details>
           </section>
         )}

@@ -6,11 +6,12 @@ import { segment } from '../../core/api.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import { Confirm, curl, Link, ManagedBy, RelativeTime, ShowAs, SidePanel, State, toast } from '../../ui/index.ts';
+import { useNames } from './display-names.tsx';
 import { reloadModel } from './load.ts';
 import { bodyOf, manifestOf } from './manifest.ts';
 import { RelationshipTypeForm } from './relationship-type-form.tsx';
 import { sentenceOf } from './sentences.ts';
-import { type Model, partsOf, type Related, type Typed } from './shapes.ts';
+import { type DisplayName, type Model, partsOf, type Related, type Typed } from './shapes.ts';
 import { texts } from './texts.ts';
 import { TypeForm } from './type-form.tsx';
 
@@ -48,7 +49,12 @@ export function Details({ of, model, onClose }: Props) {
             manifest={manifestOf(tenant.code, kind, spec)}
           />
         </p>
-        {of.kind === 'relationship-types' ? <RelationshipFacts of={of} /> : <TypeFacts of={of} users={users} />}
+        {spec.displayNames !== undefined && <DisplayNames names={spec.displayNames} />}
+        {of.kind === 'relationship-types' ? (
+          <RelationshipFacts of={of} model={model} />
+        ) : (
+          <TypeFacts of={of} users={users} />
+        )}
         <p className="dim">
           {t.changed(spec.updatedBy)} <RelativeTime at={spec.updatedAt} />
         </p>
@@ -125,8 +131,23 @@ const Fact = ({ name, value }: { name: string; value: React.ReactNode }) => (
   </>
 );
 
-function RelationshipFacts({ of: { spec } }: { of: Related }) {
+function DisplayNames({ names }: { names: readonly DisplayName[] }) {
   const t = useTexts(texts);
+  return (
+    <>
+      <h3>{t.displayNames}</h3>
+      <dl className="model-facts">
+        {names.map(({ language, name }) => (
+          <Fact key={language} name={language} value={<span lang={language}>{name}</span>} />
+        ))}
+      </dl>
+    </>
+  );
+}
+
+function RelationshipFacts({ of: { spec }, model }: { of: Related; model: Model }) {
+  const t = useTexts(texts);
+  const names = useNames(model);
   const { from, relation, to } = partsOf(spec.name);
   const { invitation, inheritedThrough = [] } = spec;
   const isShared = invitation !== undefined && invitation.enabled !== false;
@@ -145,7 +166,7 @@ function RelationshipFacts({ of: { spec } }: { of: Related }) {
       ) : (
         <ul>
           {inheritedThrough.map((one) => (
-            <li key={`${one.relationship} ${one.from}`}>{sentenceOf(spec.name, one, t)}</li>
+            <li key={`${one.relationship} ${one.from}`}>{sentenceOf(spec.name, one, t, names)}</li>
           ))}
         </ul>
       )}

@@ -8,11 +8,12 @@ import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import { curl, DataTable, Empty, Icon, Link, Notice, RelativeTime, ShowAs, WithPanel } from '../../ui/index.ts';
 import { AddRelationship } from './add-relationship.tsx';
+import { type Names, useNames } from './display-names.tsx';
 import { EndRelationship } from './end-relationship.tsx';
 import { type Box, Flow, type Line } from './flow.tsx';
 import { useModel } from './load.ts';
 import { ModelPage } from './page.tsx';
-import { type Entity, entityOf, type Relationship, said, text, words } from './shapes.ts';
+import { type Entity, entityOf, type Relationship, said, text } from './shapes.ts';
 import { texts } from './texts.ts';
 import { WhoMay } from './who-may.tsx';
 
@@ -114,10 +115,13 @@ function useSide(of: Entity, side: 'from' | 'to'): Pages<Relationship> {
   });
 }
 
+const keyOf = ({ from, relationshipType, to }: Relationship) => `${from.type}:${relationshipType}:${to.type}`;
+
 function drawing(
   of: Entity,
   out: readonly Relationship[],
   into: readonly Relationship[],
+  names: Names,
 ): { boxes: Box[]; lines: Line[]; count: number } {
   // What leads from a thing to itself is in both lists.
   const all = [...new Map([...out, ...into].map((one) => [said(one), one])).values()];
@@ -125,13 +129,22 @@ function drawing(
   for (const { from, to } of all) for (const one of [from, to]) if (text(one) !== text(of)) others.set(text(one), one);
   const shown = [...others].slice(0, drawnMax);
   const kept = new Set([text(of), ...shown.map(([key]) => key)]);
-  const box = (one: Entity, look: Box['look']): Box => ({ id: text(one), title: one.id, detail: one.type, look });
+  const box = (one: Entity, look: Box['look']): Box => ({
+    id: text(one),
+    title: one.id,
+    detail: names(one.type),
+    look,
+  });
   return {
     count: all.length,
     boxes: [box(of, 'centre'), ...shown.map(([, one]) => box(one, 'type'))],
     lines: all
       .filter(({ from, to }) => kept.has(text(from)) && kept.has(text(to)))
-      .map(({ from, to, relationshipType }) => ({ from: text(from), to: text(to), label: words(relationshipType) })),
+      .map(({ from, to, relationshipType }) => ({
+        from: text(from),
+        to: text(to),
+        label: names(keyOf({ from, to, relationshipType })),
+      })),
   };
 }
 
@@ -139,9 +152,10 @@ function Around({ of, onFollow }: { of: Entity; onFollow: (to: Entity) => void }
   const t = useTexts(texts);
   const { tenant } = useTenant();
   const [ending, setEnding] = useState<Relationship>();
+  const names = useNames(useModel().data);
   const out = useSide(of, 'from');
   const into = useSide(of, 'to');
-  const { count, ...picture } = useMemo(() => drawing(of, out.rows, into.rows), [of, out.rows, into.rows]);
+  const { count, ...picture } = useMemo(() => drawing(of, out.rows, into.rows, names), [of, out.rows, into.rows, names]);
   const isSupport = tenant.role === 'support';
   const follow = (id: string) => {
     const to = entityOf(id);

@@ -1,5 +1,6 @@
 /** Through which other relationships it holds, too: only pairs that fit are offered, each as a sentence. */
 import { useTexts } from '../../core/texts.ts';
+import { useNames } from './display-names.tsx';
 import { sentenceOf } from './sentences.ts';
 import { type Inheritance, type Model, partsOf } from './shapes.ts';
 import { texts } from './texts.ts';
@@ -10,6 +11,7 @@ const same = (a: Inheritance, b: Inheritance) => a.relationship === b.relationsh
 
 export function InheritanceFields({ name, model, through, onChange }: Props) {
   const t = useTexts(texts);
+  const names = useNames(model);
   const { from, to } = partsOf(name);
   const all = model.relationships.map(({ spec }) => spec.name).filter((one) => one !== name);
   const pairs = all
@@ -34,7 +36,7 @@ export function InheritanceFields({ name, model, through, onChange }: Props) {
               checked={isOn}
               onChange={() => onChange(isOn ? through.filter((one) => !same(one, pair)) : [...through, pair])}
             />
-            {sentenceOf(name, pair, t)}
+            {sentenceOf(name, pair, t, names)}
           </label>
         );
       })}

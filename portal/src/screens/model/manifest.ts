@@ -1,11 +1,23 @@
 /** Types as manifests (docs/resources.md). */
-import { type Attributes, type Kind, kindNames, type Model, partsOf, type RelationshipObject } from './shapes.ts';
+import {
+  type Attributes,
+  type DisplayName,
+  type Kind,
+  kindNames,
+  type Model,
+  partsOf,
+  type RelationshipObject,
+} from './shapes.ts';
 
-type Spec = { name: string; attributes?: Attributes } & Partial<RelationshipObject>;
+type Spec = { name: string; displayNames?: DisplayName[]; attributes?: Attributes } & Partial<RelationshipObject>;
 
 /** What PUT takes: the spec without what the server adds. */
-export function bodyOf(kind: Kind, { attributes, inverse, maxPerTarget, invitation, inheritedThrough }: Spec): object {
-  const own = kind === 'relationship-types' ? { inverse, maxPerTarget, invitation, inheritedThrough } : { attributes };
+export function bodyOf(kind: Kind, spec: Spec): object {
+  const { displayNames, attributes, inverse, maxPerTarget, invitation, inheritedThrough } = spec;
+  const own =
+    kind === 'relationship-types'
+      ? { displayNames, inverse, maxPerTarget, invitation, inheritedThrough }
+      : { displayNames, attributes };
   return Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
 }
 

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { useTexts } from '../../core/texts.ts';
 import { ProblemAlert, SidePanel } from '../../ui/index.ts';
 import { useUiTexts } from '../../ui/texts.ts';
+import { DisplayNameFields, displayNamesIn, nameRowsOf } from './display-names.tsx';
 import { InheritanceFields } from './inheritance-fields.tsx';
 import { InvitationFields } from './invitation-fields.tsx';
 import { useSaving } from './saving.ts';
@@ -15,11 +16,12 @@ type Props = { of?: Related; model: Model; onClose: () => void; onDone: (id: str
 export function RelationshipTypeForm({ of, model, onClose, onDone }: Props) {
   const t = useTexts(texts);
   const ui = useUiTexts();
-  const names = model.types.map(({ spec }) => spec.name);
+  const typeNames = model.types.map(({ spec }) => spec.name);
   const actors = model.types.filter(({ kind }) => kind === 'actor-types').map(({ spec }) => spec.name);
-  const [from, setFrom] = useState(actors[0] ?? names[0] ?? '');
+  const [from, setFrom] = useState(actors[0] ?? typeNames[0] ?? '');
   const [relation, setRelation] = useState('');
-  const [to, setTo] = useState(names.find((one) => !actors.includes(one)) ?? names[0] ?? '');
+  const [to, setTo] = useState(typeNames.find((one) => !actors.includes(one)) ?? typeNames[0] ?? '');
+  const [names, setNames] = useState(() => nameRowsOf(of?.spec.displayNames));
   const [inverse, setInverse] = useState(of?.spec.inverse ?? '');
   const [max, setMax] = useState(of?.spec.maxPerTarget?.toString() ?? '');
   const [invitation, setInvitation] = useState<Invitation | undefined>(of?.spec.invitation);
@@ -27,6 +29,7 @@ export function RelationshipTypeForm({ of, model, onClose, onDone }: Props) {
   const { error, isBusy, save } = useSaving(of === undefined, of?.etag, onDone);
   const name = of?.spec.name ?? `${from}:${relation}:${to}`;
   const body = {
+    ...displayNamesIn(names),
     ...(inverse !== '' && { inverse }),
     ...(max !== '' && { maxPerTarget: Number(max) }),
     ...(invitation && { invitation }),
@@ -38,7 +41,7 @@ export function RelationshipTypeForm({ of, model, onClose, onDone }: Props) {
       <form className="model-form" onSubmit={(event) => save(event, 'relationship-types', name, body)}>
         {of === undefined && (
           <>
-            <Choice label={t.from} value={from} options={names} onChange={setFrom} />
+            <Choice label={t.from} value={from} options={typeNames} onChange={setFrom} />
             <TextInput
               label={t.relation}
               description={t.relationAbout}
@@ -47,9 +50,10 @@ export function RelationshipTypeForm({ of, model, onClose, onDone }: Props) {
               value={relation}
               onChange={(event) => setRelation(event.currentTarget.value)}
             />
-            <Choice label={t.to} value={to} options={names} onChange={setTo} />
+            <Choice label={t.to} value={to} options={typeNames} onChange={setTo} />
           </>
         )}
+        <DisplayNameFields rows={names} onChange={setNames} />
         <TextInput
           label={t.inverse}
           description={t.inverseAbout}

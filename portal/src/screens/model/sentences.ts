@@ -1,36 +1,43 @@
 /** What stands in the picture, and what inheritance says in words. */
+import type { Names } from './display-names.tsx';
 import type { Box, Line } from './flow.tsx';
 import { type Inheritance, type Model, partsOf, type Related, words } from './shapes.ts';
 import type { Texts } from './texts.en.ts';
 
 /** "a user may use a car when it lives in a household that keeps the car" */
-export function sentenceOf(name: string, { relationship, from }: Inheritance, t: Texts): string {
-  const [own, first, second] = [partsOf(name), partsOf(relationship), partsOf(from)];
-  return t.inherits(own.from, words(own.relation), own.to, words(first.relation), first.to, words(second.relation));
+export function sentenceOf(name: string, { relationship, from }: Inheritance, t: Texts, names: Names): string {
+  const [own, first] = [partsOf(name), partsOf(relationship)];
+  return t.inherits(names(own.from), names(name), names(own.to), names(relationship), names(first.to), names(from));
 }
 
 export const idOf = ({ kind, spec }: { kind: string; spec: { name: string } }) => `${kind}/${spec.name}`;
 
-function detailOf({ spec }: Related, t: Texts): string | undefined {
+function detailOf({ spec }: Related, t: Texts, names: Names): string | undefined {
   const through = spec.inheritedThrough ?? [];
   const short = through.map(({ relationship, from }) =>
-    t.throughShort(words(partsOf(relationship).relation), partsOf(relationship).to, words(partsOf(from).relation)),
+    t.throughShort(names(relationship), names(partsOf(relationship).to), names(from)),
   );
   const isShared = spec.invitation !== undefined && spec.invitation.enabled !== false;
-  const lines = [...short, ...(isShared ? [t.sharedShort] : [])];
+  const { relation } = partsOf(spec.name);
+  const raw = names(spec.name) === words(relation) ? [] : [relation];
+  const lines = [...raw, ...short, ...(isShared ? [t.sharedShort] : [])];
   return lines.length === 0 ? undefined : lines.join(' · ');
 }
 
-export function pictureOf({ types, relationships }: Model, t: Texts): { boxes: Box[]; lines: Line[] } {
+export function pictureOf({ types, relationships }: Model, t: Texts, names: Names): { boxes: Box[]; lines: Line[] } {
   const boxOf = new Map(types.map((one) => [one.spec.name, idOf(one)]));
   const known = new Set(relationships.map(({ spec }) => spec.name));
   const boxes = [
-    ...types.map((one): Box => ({ id: idOf(one), title: one.spec.name, detail: t.kindNames[one.kind], look: 'type' })),
+    ...types.map((one): Box => {
+      const { name } = one.spec;
+      const raw = names(name) === name ? [] : [name];
+      return { id: idOf(one), title: names(name), detail: [...raw, t.kindNames[one.kind]].join(' · '), look: 'type' };
+    }),
     ...relationships.map(
       (one): Box => ({
         id: idOf(one),
-        title: words(partsOf(one.spec.name).relation),
-        detail: detailOf(one, t),
+        title: names(one.spec.name),
+        detail: detailOf(one, t, names),
         look: 'relation',
       }),
     ),

@@ -5,7 +5,16 @@ export type Kind = TypeKind | 'relationship-types';
 export const valueTypes = ['string', 'number', 'boolean', 'date'] as const;
 export type ValueType = (typeof valueTypes)[number];
 export type Attributes = Record<string, { type: ValueType; required?: boolean }>;
-type Stored = { name: string; revision: number; updatedAt: string; updatedBy: string; managedBy: string };
+/** What users read in place of the name, in one language. */
+export type DisplayName = { language: string; name: string };
+type Stored = {
+  displayNames?: DisplayName[];
+  name: string;
+  revision: number;
+  updatedAt: string;
+  updatedBy: string;
+  managedBy: string;
+};
 export type TypeObject = Stored & { attributes?: Attributes };
 export type Invitation = {
   enabled?: boolean;

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { useTexts } from '../../core/texts.ts';
 import { Icon, ProblemAlert, SidePanel } from '../../ui/index.ts';
 import { useUiTexts } from '../../ui/texts.ts';
+import { DisplayNameFields, displayNamesIn, nameRowsOf } from './display-names.tsx';
 import { useSaving } from './saving.ts';
 import { type Typed, type TypeKind, typeKinds, type ValueType, valueTypes } from './shapes.ts';
 import { texts } from './texts.ts';
@@ -22,6 +23,7 @@ export function TypeForm({ of, onClose, onDone }: Props) {
       ...{ key: keys++, name: one, type, required },
     })),
   );
+  const [names, setNames] = useState(() => nameRowsOf(of?.spec.displayNames));
   const { error, isBusy, save } = useSaving(of === undefined, of?.etag, onDone);
   const change = (key: number, to: Partial<Row>) =>
     setRows(rows.map((row) => (row.key === key ? { ...row, ...to } : row)));
@@ -33,7 +35,10 @@ export function TypeForm({ of, onClose, onDone }: Props) {
   const title = of ? t.editOf(of.spec.name) : t.newType;
   return (
     <SidePanel title={title} label={title} onClose={onClose}>
-      <form className="model-form" onSubmit={(event) => save(event, kind, name, { attributes })}>
+      <form
+        className="model-form"
+        onSubmit={(event) => save(event, kind, name, { ...displayNamesIn(names), attributes })}
+      >
         {of === undefined && (
           <>
             <label className="field">
@@ -57,6 +62,7 @@ export function TypeForm({ of, onClose, onDone }: Props) {
             />
           </>
         )}
+        <DisplayNameFields rows={names} onChange={setNames} />
         <fieldset>
           <legend>{t.attributes}</legend>
           {rows.map((row) => (

@@ -7,6 +7,7 @@ import { useTexts } from '../../core/texts.ts';
 import { curl, DataTable, Empty, Icon, ProblemAlert, ShowAs, State, WithPanel } from '../../ui/index.ts';
 import { useUiTexts } from '../../ui/texts.ts';
 import { Details } from './details.tsx';
+import { Named, useNames } from './display-names.tsx';
 import { Flow } from './flow.tsx';
 import { useModel } from './load.ts';
 import { manifestOf, manifestsOf } from './manifest.ts';
@@ -92,7 +93,8 @@ type ShownProps = {
 
 function Shown({ model, view, open, onView, onOpen }: ShownProps) {
   const t = useTexts(texts);
-  const picture = useMemo(() => pictureOf(model, t), [model, t]);
+  const names = useNames(model);
+  const picture = useMemo(() => pictureOf(model, t, names), [model, t, names]);
   const isList = view === 'list';
   return (
     <>
@@ -144,8 +146,9 @@ function Legend() {
 
 function Sentences({ model }: { model: Model }) {
   const t = useTexts(texts);
+  const names = useNames(model);
   const all = model.relationships.flatMap(({ spec }) =>
-    (spec.inheritedThrough ?? []).map((one) => sentenceOf(spec.name, one, t)),
+    (spec.inheritedThrough ?? []).map((one) => sentenceOf(spec.name, one, t, names)),
   );
   if (all.length === 0) return null;
   return (
@@ -162,6 +165,7 @@ function Sentences({ model }: { model: Model }) {
 
 function Lists({ model, open, onOpen }: { model: Model; open?: string; onOpen: (id: string) => void }) {
   const t = useTexts(texts);
+  const names = useNames(model);
   const owner = (managedBy: string) => (managedBy === 'api' ? t.api : managedBy);
   return (
     <>
@@ -173,7 +177,7 @@ function Lists({ model, open, onOpen }: { model: Model; open?: string; onOpen: (
         selected={open}
         onOpen={(one) => onOpen(idOf(one))}
         columns={[
-          { id: 'name', header: t.name, cell: ({ spec }) => <span className="mono">{spec.name}</span> },
+          { id: 'name', header: t.name, cell: ({ spec }) => <Named name={spec.name} names={names} /> },
           { id: 'kind', header: t.kind, cell: ({ kind }) => t.kindNames[kind] },
           { id: 'attributes', header: t.attributes, cell: ({ spec }) => Object.keys(spec.attributes ?? {}).join(', ') },
           { id: 'owner', header: t.owner, cell: ({ spec }) => owner(spec.managedBy) },
@@ -188,11 +192,12 @@ function Lists({ model, open, onOpen }: { model: Model; open?: string; onOpen: (
         onOpen={(one) => onOpen(idOf(one))}
         empty={<p className="dim">{t.noRelationshipTypes}</p>}
         columns={[
-          { id: 'name', header: t.name, cell: ({ spec }) => <span className="mono">{spec.name}</span> },
+          { id: 'name', header: t.name, cell: ({ spec }) => <Named name={spec.name} names={names} /> },
           {
             id: 'inherited',
             header: t.inheritance,
-            cell: ({ spec }) => (spec.inheritedThrough ?? []).map((one) => sentenceOf(spec.name, one, t)).join(' '),
+            cell: ({ spec }) =>
+              (spec.inheritedThrough ?? []).map((one) => sentenceOf(spec.name, one, t, names)).join(' '),
           },
           {
             id: 'shared',
