@@ -5,8 +5,10 @@ import { setFlagsFromString } from 'node:v8';
 import type { FastifyInstance } from 'fastify';
 import { createAdmin } from './admin.ts';
 import { type AppOptions, createApp, version } from './app.ts';
+import { closeInOrder } from './core/close-in-order.ts';
 import { type Config, parseListen, wantsTraces } from './core/config.ts';
 import { ensurePartitions } from './core/db/partitions.ts';
+import { limits } from './core/limits.ts';
 import type { Observe } from './core/observe.ts';
 import type { Tracing } from './core/tracing.ts';
 import { runTasks, type Task } from './room/tasks.ts';
@@ -19,6 +21,8 @@ type ServerOptions = {
   waiting?: () => readonly object[];
   /** The directory of the local outbox, which the admin port then shows. */
   outbox?: string;
+  /** @default limits.closeStepMsMax */
+  closeStepMsMax?: number;
 } & Pick<AppOptions, 'eventLoopDelayMsMax'>;
 export type RunningServer = { url: string; adminUrl: string; close(): Promise<void> };
 
@@ -41,7 +45,7 @@ export async function startServer(
   const tracing = await startTracing(services.observe);
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
   await snapshots.start();
-  const { eventLoopDelayMsMax, ...told } = options;
+  const { eventLoopDelayMsMax, closeStepMsMax: stepMsMax = limits.closeStepMsMax, ...told } = options;
   const app = await createApp(config, services, {
     tracing,
     ...(eventLoopDelayMsMax === undefined ? {} : { eventLoopDelayMsMax }),
@@ -58,11 +62,14 @@ export async function startServer(
     const wasReady = ready;
     ready = false;
     if (wasReady) await drain(app.server, config.ACCORD_DRAIN * 1000);
-    await app.close();
-    await tracing?.close();
-    await admin.close();
-    await stopTasks();
-    await snapshots.close();
+    const steps = [
+      { name: 'the APIs', close: () => app.close(), late: () => app.server.closeAllConnections() },
+      { name: 'tracing', close: async () => tracing?.close() },
+      { name: 'the admin port', close: () => admin.close(), late: () => admin.server.closeAllConnections() },
+      { name: 'background tasks', close: stopTasks },
+      { name: 'snapshots', close: () => snapshots.close() },
+    ];
+    await closeInOrder(steps, { observe: services.observe, stepMsMax });
   };
   try {
     const url = await app.listen(parseListen(config.ACCORD_LISTEN));

@@ -1,6 +1,7 @@
 /** Building a process's services: the ground floor, and on it the rooms of the list, in order. */
 import { randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from './core/clock.ts';
+import { closeInOrder } from './core/close-in-order.ts';
 import { type Config, requireVariable } from './core/config.ts';
 import { Database } from './core/db/database.ts';
 import type { FenceOptions } from './core/db/fence.ts';
@@ -78,7 +79,7 @@ export async function createServices(config: Config, options: ServiceOptions): P
     const use = await createRooms(base, rooms);
     const metrics = createMetrics(rooms.map((room: Room) => (meters) => room.metrics?.(use(room), meters)));
     attach(metrics);
-    const closing: (() => Promise<void>)[] = [() => closeRooms(rooms, use)];
+    const closing: (() => Promise<void>)[] = [() => closeRooms(rooms, use, observe)];
     return {
       ...base,
       ...(servicesByName(rooms, use) as RoomServices),
@@ -104,19 +105,20 @@ async function createFenced(base: BaseServices, fallback: Use, fence: FenceOptio
   const database = base.database.fenced(fence);
   const writing = base.rooms.filter(({ writtenByOperator, resourceKinds }) => writtenByOperator || resourceKinds);
   const use = await createRooms({ ...base, database, writesOnly: true }, writing, fallback);
-  return { services: { database, rooms: base.rooms, use }, close: () => closeRooms(writing, use) };
+  return { services: { database, rooms: base.rooms, use }, close: () => closeRooms(writing, use, base.observe) };
 }
 
-async function closeRooms(rooms: readonly Room[], use: Use): Promise<void> {
-  for (const room of rooms.toReversed()) await room.close?.(use(room));
+function closeRooms(rooms: readonly Room[], use: Use, observe: Observe): Promise<void> {
+  const steps = rooms.toReversed().map((room) => ({ name: room.name, close: async () => room.close?.(use(room)) }));
+  return closeInOrder(steps, { observe });
 }
 
 /** Requests to the outside first: what rooms end waits for them. */
 async function closeAll(
-  { outbound, database }: { outbound: Outbound; database: Database },
+  { outbound, database, observe }: { outbound: Outbound; database: Database; observe: Observe },
   closing: (() => Promise<void>)[],
 ) {
   outbound.close();
   for (const close of closing.reverse()) await close();
-  await database.close();
+  await closeInOrder([{ name: 'the connections to the database', close: () => database.close() }], { observe });
 }

@@ -6,5 +6,6 @@ export const laneLimits = {
   laneHintMs: 250, // between looks for the lanes of one tenant that has news
   laneTurnMs: 5000, // of a lane's turn, when the server owns lanesOwnedMax and others wait
   laneEndMsMax: 5000, // for what is under way when a lane ends; then it is cut off, and done again by the next owner
+  laneRecordMsMax: 3000, // for recording what was done until then; what is not recorded is done again, too
   lanesOwnedMax: 500, // by one server
 } as const;

@@ -49,6 +49,7 @@ export const limits = {
   rateLimitCallersMax: 10_000, // remembered; past this the one that was idle longest is forgotten
   rateLimitAddressesMax: 10_000,
   inputDepthMax: 64,
+  closeStepMsMax: 10_000, // for each step of a process that stops; requests that are not answered then are cut off
   tracesFlushMsMax: 5000, // at the end of a process, then what is left of its traces is lost
   allErrorsBodyValuesMax: 1000, // of a larger body that is refused, only the first wrong place is told
 

@@ -3,7 +3,7 @@ import type { TenantAuth } from '../core/auth/schema.ts';
 import { AccessTokens } from '../core/auth/token-cache.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { countOfManifests } from '../core/db/owned.ts';
-import { deniedOf, isDenialName, loadDeniedTokens, loadPublicKeys } from '../keys/index.ts';
+import { deniedAfter, deniedOf, isDenialName, isErasureName, loadDeniedTokens, loadPublicKeys } from '../keys/index.ts';
 import { defineRoom } from '../room/room.ts';
 import { byTenant, type SnapshotContext, snapshotPart, type TenantHead } from '../room/tenant-snapshot.ts';
 import { snapshotRoom } from '../snapshot/index.ts';
@@ -29,7 +29,7 @@ async function loadAuth(tx: Transaction, head: TenantHead, { baseUrl }: Snapshot
     loadPublicKeys(tx, tenant),
     loadDeniedTokens(tx, tenant),
   ]);
-  return authOf(head, issuers, keys, baseUrl, deniedOf(denied));
+  return authOf(head, issuers, keys, baseUrl, deniedOf(denied, head.revision));
 }
 
 export const issuersRoom = defineRoom({
@@ -63,13 +63,21 @@ export const issuersRoom = defineRoom({
       const issuers = byTenant(await loadIssuers(tx));
       const keys = byTenant(await loadPublicKeys(tx));
       const denied = byTenant(await loadDeniedTokens(tx));
-      return (head) => authOf(head, issuers(head.tenant), keys(head.tenant), baseUrl, deniedOf(denied(head.tenant)));
+      return (head) => {
+        const { tenant, revision } = head;
+        return authOf(head, issuers(tenant), keys(tenant), baseUrl, deniedOf(denied(tenant), revision));
+      };
     },
     load: loadAuth,
     // A log-out denies tokens: those of others that were verified stay so (core/auth/token-cache.ts).
     async reload(tx, head, known, names, context) {
       if (!names.every(isDenialName)) return loadAuth(tx, head, context);
-      return Object.freeze({ ...known, denied: deniedOf(await loadDeniedTokens(tx, head.tenant)) });
+      const { tenant, revision } = head;
+      if (names.some(isErasureName))
+        return Object.freeze({ ...known, denied: deniedOf(await loadDeniedTokens(tx, tenant), revision) });
+      const changed = await loadDeniedTokens(tx, tenant, known.denied.revision);
+      const denied = deniedAfter(known.denied, changed, { revision, nowMs: context.clock.now() });
+      return Object.freeze({ ...known, denied });
     },
     view: ({ issuers, ownKeys }) => ({ issuers: [...issuers.keys()], keys: ownKeys.map(({ jwk }) => jwk.kid) }),
   }),

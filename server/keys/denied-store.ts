@@ -1,6 +1,6 @@
 import type { Transaction } from '../core/db/database.ts';
 import { Count } from '../core/db/rows.ts';
-import { sql } from '../core/db/sql.ts';
+import { none, sql } from '../core/db/sql.ts';
 import { DeniedTokenRow } from './schema.ts';
 
 type Denial = {
@@ -10,14 +10,16 @@ type Denial = {
   issuedUntil: string | null;
   /** Null: until it is lifted. */
   expiresAt: string | null;
+  /** The tenant's that the write makes. */
+  revision: number;
 };
 
-/** Of one tenant, or of all in a system transaction. */
-export function loadDeniedTokens(tx: Transaction, tenant?: string): Promise<DeniedTokenRow[]> {
+/** Of one tenant, or of all in a system transaction. @param after only those that were written after this revision of the tenant */
+export function loadDeniedTokens(tx: Transaction, tenant?: string, after?: number): Promise<DeniedTokenRow[]> {
   return tx.many(
     DeniedTokenRow,
     sql`select tenant, kind, id, issued_until, expires_at from accord.denied_token
-      ${tenant === undefined ? sql`` : sql`where tenant = ${tenant}`}`,
+      ${tenant === undefined ? none : sql`where tenant = ${tenant}`} ${after === undefined ? none : sql`and revision > ${after}`}`,
   );
 }
 
@@ -36,14 +38,15 @@ export function readDenial(
 
 export async function upsertDenial(tx: Transaction, tenant: string, denial: Denial): Promise<void> {
   await tx.run(sql`
-    insert into accord.denied_token (tenant, kind, id, issued_until, expires_at)
-    values (${tenant}, ${denial.kind}, ${denial.id}, ${denial.issuedUntil}, ${denial.expiresAt})
-    on conflict (tenant, kind, id) do update set issued_until = excluded.issued_until, expires_at = excluded.expires_at`);
+    insert into accord.denied_token (tenant, kind, id, issued_until, expires_at, revision)
+    values (${tenant}, ${denial.kind}, ${denial.id}, ${denial.issuedUntil}, ${denial.expiresAt}, ${denial.revision})
+    on conflict (tenant, kind, id) do update set issued_until = excluded.issued_until, expires_at = excluded.expires_at,
+      revision = excluded.revision`);
 }
 
-/** Removes what names a subject, alone or with a client. */
-export async function deleteDenials(tx: Transaction, tenant: string, sub: string): Promise<void> {
-  await tx.run(sql`delete from accord.denied_token where tenant = ${tenant}
+/** Removes what names a subject, alone or with a client. @returns how many */
+export function deleteDenials(tx: Transaction, tenant: string, sub: string): Promise<number> {
+  return tx.run(sql`delete from accord.denied_token where tenant = ${tenant}
     and (kind = 'subject' and id = ${sub} or kind = 'grant' and starts_with(id, ${`${sub} `}))`);
 }
 

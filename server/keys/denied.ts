@@ -10,11 +10,14 @@ import { keyProblem } from './problems.ts';
 
 const names = /^(client|subject|grant|erased|jti):/;
 
+/** Whether a change of configuration (its name) removed denials, besides what it added. */
+export const isErasureName = (name: string): boolean => name.startsWith('erased:');
+
 /** Whether a change of configuration (its name) is one of what is denied, and of nothing else of a tenant's tokens. */
 export const isDenialName = (name: string): boolean => names.test(name);
 
 /** What a write of configuration gives to its work (server/writes ConfigUnit). */
-export type DenyingUnit = Pick<TenantUnit, 'tx' | 'tenant' | 'changed'> & { readonly now: number };
+export type DenyingUnit = Pick<TenantUnit, 'tx' | 'tenant' | 'revision' | 'changed'> & { readonly now: number };
 
 /**
  * Which tokens are refused. `issued`: those that were issued until now. `all`: those that are issued later, too, until they
@@ -23,8 +26,8 @@ export type DenyingUnit = Pick<TenantUnit, 'tx' | 'tenant' | 'changed'> & { read
 export type Denial = 'issued' | 'all' | 'gone';
 
 /** Refuses tokens that were issued to a client, for itself or for users. */
-export function denyClientTokens(unit: DenyingUnit, clientId: string, denial: Denial = 'issued'): Promise<void> {
-  return deny(unit, 'client', clientId, denial);
+export async function denyClientTokens(unit: DenyingUnit, clientId: string, denial: Denial = 'issued'): Promise<void> {
+  await deny(unit, 'client', clientId, denial);
 }
 
 /** Those that are issued to the client from now on are good again; does nothing where none was refused. */
@@ -33,8 +36,8 @@ export function allowClientTokens(unit: DenyingUnit, clientId: string): Promise<
 }
 
 /** Refuses tokens that were issued for a subject (`sub`), such as an account. */
-export function denySubjectTokens(unit: DenyingUnit, sub: string, denial: Denial = 'issued'): Promise<void> {
-  return deny(unit, 'subject', sub, denial);
+export async function denySubjectTokens(unit: DenyingUnit, sub: string, denial: Denial = 'issued'): Promise<void> {
+  await deny(unit, 'subject', sub, denial);
 }
 
 /**
@@ -47,13 +50,15 @@ export async function denyErasedSubject(
   denial: 'issued' | 'gone',
   replacement: string,
 ): Promise<void> {
-  await deny(unit, 'erased', erasedName(sub), denial, replacement);
-  await deleteDenials(unit.tx, unit.tenant, sub);
+  const changed = await deny(unit, 'erased', erasedName(sub), denial, replacement);
+  const removed = await deleteDenials(unit.tx, unit.tenant, sub);
+  // Servers read the list anew by this name, and forget the id.
+  if (removed > 0 && !changed) unit.changed('denied_token', `erased:${replacement}`, 'deny');
 }
 
 /** Refuses tokens that were issued to a client for a subject. */
-export function denyGrantTokens(unit: DenyingUnit, sub: string, clientId: string): Promise<void> {
-  return deny(unit, 'grant', grantName(sub, clientId), 'issued', grantName(erasedName(sub), clientId));
+export async function denyGrantTokens(unit: DenyingUnit, sub: string, clientId: string): Promise<void> {
+  await deny(unit, 'grant', grantName(sub, clientId), 'issued', grantName(erasedName(sub), clientId));
 }
 
 /** Those that are issued for the subject from now on are good again; does nothing where none was refused. */
@@ -72,10 +77,11 @@ export async function denyToken(unit: DenyingUnit, jti: string, expiresAtMs: num
   if ((await countDeniedTokens(tx, tenant, instant(now))) >= limits.deniedTokensMax)
     throw keyProblem('denied_tokens_quota_reached');
   const expiresAt = instant(Math.min(expiresAtMs, now + limits.accessTokenTtlMsMax) + limits.clockToleranceMs);
-  await upsertDenial(tx, tenant, { kind: 'jti', id: jti, issuedUntil: null, expiresAt });
+  await upsertDenial(tx, tenant, { kind: 'jti', id: jti, issuedUntil: null, expiresAt, revision: unit.revision });
   unit.changed('denied_token', `jti:${jti}`, 'deny');
 }
 
+/** @returns whether that is a change */
 async function deny(
   unit: DenyingUnit,
   kind: 'client' | 'subject' | 'grant' | 'erased',
@@ -83,22 +89,23 @@ async function deny(
   denial: Denial,
   /** As the audit names it: a subject by its hash, because entries outlive the person. */
   name: string = kind === 'subject' ? erasedName(id) : id,
-): Promise<void> {
-  const { tx, tenant, now } = unit;
+): Promise<boolean> {
+  const { tx, tenant, now, revision } = unit;
   const before = await readDenial(tx, tenant, kind, id);
   // What is refused whenever it was issued stays so.
-  if (denial === 'issued' && before !== undefined && before.issued_until === null) return;
+  if (denial === 'issued' && before !== undefined && before.issued_until === null) return false;
   const issuedUntil = denial === 'issued' ? instant(now) : null;
   const expiresAt = denial === 'all' ? null : lastExpiry(now);
-  await upsertDenial(tx, tenant, { kind, id, issuedUntil, expiresAt });
+  await upsertDenial(tx, tenant, { kind, id, issuedUntil, expiresAt, revision });
   unit.changed('denied_token', `${kind}:${name}`, 'deny');
+  return true;
 }
 
 async function allow(unit: DenyingUnit, kind: 'client' | 'subject', id: string): Promise<void> {
-  const { tx, tenant, now } = unit;
+  const { tx, tenant, now, revision } = unit;
   const before = await readDenial(tx, tenant, kind, id);
   if (before === undefined || before.issued_until !== null) return;
-  await upsertDenial(tx, tenant, { kind, id, issuedUntil: instant(now), expiresAt: lastExpiry(now) });
+  await upsertDenial(tx, tenant, { kind, id, issuedUntil: instant(now), expiresAt: lastExpiry(now), revision });
   unit.changed('denied_token', `${kind}:${kind === 'subject' ? erasedName(id) : id}`, 'allow');
 }
 

@@ -23,6 +23,7 @@ export {
   denySubjectTokens,
   denyToken,
   isDenialName,
+  isErasureName,
 } from './denied.ts';
 export { loadDeniedTokens } from './denied-store.ts';
 export { type Minted, type MintServices, mintClientToken, mintUserToken } from './mint.ts';
@@ -31,6 +32,7 @@ export { keysRoom } from './room.ts';
 export { registerKeyRoutes } from './routes.ts';
 export {
   accessTokenTtlMs,
+  deniedAfter,
   deniedOf,
   noneDenied,
   ownIssuer,

@@ -1,6 +1,6 @@
 import type { JWK } from 'jose';
 import { durationSeconds } from '../../crds/index.ts';
-import type { Algorithm, DeniedTokens } from '../core/auth/schema.ts';
+import type { Algorithm, Denied, DeniedTokens } from '../core/auth/schema.ts';
 import { limits } from '../core/limits.ts';
 import type { TenantSpec } from '../tenants/index.ts';
 import type { DeniedTokenRow, KeyRow, KeyView, TokenKeyRow, TokenKeys } from './schema.ts';
@@ -84,23 +84,42 @@ export function statesOf(rows: readonly KeyRow[], nowMs: number): KeyView[] {
 
 /** Nothing is denied. */
 export const noneDenied: DeniedTokens = Object.freeze({
-  clients: new Map<string, number>(),
-  subjects: new Map<string, number>(),
-  erased: new Map<string, number>(),
-  grants: new Map<string, number>(),
-  jtis: new Set<string>(),
+  revision: 0,
+  clients: new Map<string, Denied>(),
+  subjects: new Map<string, Denied>(),
+  erased: new Map<string, Denied>(),
+  grants: new Map<string, Denied>(),
+  jtis: new Map<string, Denied>(),
 });
 
-export function deniedOf(rows: readonly DeniedTokenRow[]): DeniedTokens {
-  if (rows.length === 0) return noneDenied;
-  const until = (kind: DeniedTokenRow['kind']) =>
-    new Map(
-      rows
-        .filter((row) => row.kind === kind)
-        .map((row) => [row.id, row.issued_until === null ? Number.POSITIVE_INFINITY : Date.parse(row.issued_until)]),
-    );
+/** @param rows all of a tenant @param revision of the tenant, as of which they were read */
+export function deniedOf(rows: readonly DeniedTokenRow[], revision: number): DeniedTokens {
+  return deniedAfter(noneDenied, rows, { revision, nowMs: Number.NEGATIVE_INFINITY });
+}
+
+/** @param rows those that were written after `before` was read. Of the others, what has expired by `nowMs` is forgotten */
+export function deniedAfter(
+  before: DeniedTokens,
+  rows: readonly DeniedTokenRow[],
+  { revision, nowMs }: { revision: number; nowMs: number },
+): DeniedTokens {
+  const all = (known: ReadonlyMap<string, Denied>, kind: DeniedTokenRow['kind']) => {
+    const next = new Map(known);
+    for (const [id, { expiresAtMs }] of known) if (expiresAtMs <= nowMs) next.delete(id);
+    for (const row of rows) if (row.kind === kind) next.set(row.id, deniedBy(row));
+    return next;
+  };
   return Object.freeze({
-    ...{ clients: until('client'), subjects: until('subject'), grants: until('grant'), erased: until('erased') },
-    jtis: new Set(until('jti').keys()),
+    revision,
+    clients: all(before.clients, 'client'),
+    subjects: all(before.subjects, 'subject'),
+    erased: all(before.erased, 'erased'),
+    grants: all(before.grants, 'grant'),
+    jtis: all(before.jtis, 'jti'),
   });
+}
+
+function deniedBy(row: DeniedTokenRow): Denied {
+  const ms = (instant: string | null) => (instant === null ? Number.POSITIVE_INFINITY : Date.parse(instant));
+  return { untilMs: ms(row.issued_until), expiresAtMs: ms(row.expires_at) };
 }

@@ -59,7 +59,7 @@ const POOL_MAX = 3;
 
 /**
  * What a lane has under way, by the ids of mails, until it is written what became of them. `woken`: resolved when one of them has
- * ended, or the lane is lost; made anew in each round.
+ * ended, or the lane is cut off; made anew in each round.
  */
 type Lane = { busy: Set<string>; ended: Ended[]; woken: PromiseWithResolvers<void>; ending: AbortSignal };
 
@@ -121,8 +121,8 @@ export class MailSender {
     for (;;) {
       if (!owned.ending.aborted) await this.#begin(tenant, lane);
       if (lane.busy.size === 0) break;
-      if (lane.ended.length === 0) await lane.woken.promise;
-      if (owned.lost.aborted) return undefined;
+      if (lane.ended.length === 0 && !owned.cut.aborted) await lane.woken.promise;
+      if (owned.lost.aborted || (owned.cut.aborted && lane.ended.length === 0)) return undefined;
       await sleep(GATHER_MS);
       lane.woken = Promise.withResolvers();
       await this.#record(owned, lane);
@@ -269,9 +269,9 @@ export class MailSender {
   }
 }
 
-function laneOf({ lost, ending }: OwnedLane): Lane {
+function laneOf({ cut, ending }: OwnedLane): Lane {
   const lane: Lane = { busy: new Set(), ended: [], woken: Promise.withResolvers(), ending };
-  lost.addEventListener('abort', () => lane.woken.resolve(), { once: true });
+  cut.addEventListener('abort', () => lane.woken.resolve(), { once: true });
   return lane;
 }
 

@@ -17,8 +17,11 @@ create table accord.config_change (
   revision bigint not null,
   kind text not null,
   name text not null,
+  at timestamptz not null default now(),
   primary key (tenant, revision, kind, name)
 );
+-- Types of actors and resources that were written or removed lately: conditions of other objects are looked at again.
+create index config_change_of_types on accord.config_change (at) where kind in ('actor_type', 'resource_type');
 select accord.isolate('accord.config_change');
 
 -- Values of Secrets that a Tenant refers to, encrypted under ACCORD_MASTER_KEY with the row's identity as additional data. The

@@ -35,8 +35,11 @@ create table accord.denied_token (
   issued_until timestamptz,
   -- Null: until it is lifted.
   expires_at timestamptz,
+  -- The tenant's that wrote it: servers read what is new.
+  revision bigint not null,
   primary key (tenant, kind, id)
 );
+create index denied_token_revision on accord.denied_token (tenant, revision);
 create index denied_token_expires on accord.denied_token (expires_at);
 select accord.isolate('accord.denied_token');
 

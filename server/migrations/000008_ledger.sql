@@ -40,6 +40,7 @@ select accord.isolate('accord.ledger_entry');
 create table accord.ledger_entry_rest partition of accord.ledger_entry default;
 create index ledger_entry_sequence on accord.ledger_entry (tenant, sequence);
 create index ledger_entry_user on accord.ledger_entry (tenant, user_id, time, id);
+create index ledger_entry_name on accord.ledger_entry (tenant, name, time, id) where name is not null;
 -- Whoever acted on another's consents: erasing has to find them too.
 create index ledger_entry_actor on accord.ledger_entry (tenant, actor_id) where actor_id is distinct from user_id;
 

@@ -212,10 +212,12 @@ export class Records {
   }
 
   /** What was issued to a client that was deleted is not a later one's of the same id. */
-  #isOfClient({ clientId, iat }: Payload): boolean {
-    if (clientId === undefined || typeof iat !== 'number') return true;
-    const createdAtMs = this.#options.clientCreatedAtMs?.(clientId) ?? 0;
-    return iat >= Math.floor(createdAtMs / 1000);
+  #isOfClient({ clientId, clientSince }: Payload): boolean {
+    return clientId === undefined || clientSince === this.#sinceOf(clientId);
+  }
+
+  #sinceOf(clientId: string): number {
+    return this.#options.clientCreatedAtMs?.(clientId) ?? 0;
   }
 
   async #row(key: RecordKey): Promise<RecordRow | undefined> {
@@ -271,10 +273,11 @@ export class Records {
   #stored(key: RecordKey, payload: Payload, expiresIn: number): StoredRecord {
     const { encrypter } = this.#services;
     const { tenant } = this.#options;
-    const { jti, ...rest } = payload;
-    const kept = NAMED_OTHERWISE.has(key.model) ? { ...rest, jti } : rest;
+    const { jti, clientId, ...rest } = payload;
+    const of = clientId === undefined ? {} : { clientId, clientSince: this.#sinceOf(clientId) };
+    const kept = { ...rest, ...of, ...(NAMED_OTHERWISE.has(key.model) ? { jti } : {}) };
     const account = accountOf(payload);
-    const client = payload.clientId ?? (payload.params as { client_id?: string } | undefined)?.client_id;
+    const client = clientId ?? (payload.params as { client_id?: string } | undefined)?.client_id;
     return {
       payload: encrypter.encrypt(Buffer.from(JSON.stringify(kept)), place(key)),
       grantId: hashOf(payload.grantId),

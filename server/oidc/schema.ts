@@ -14,6 +14,8 @@ export type Payload = Record<string, unknown> & {
   grantId?: string;
   accountId?: string;
   clientId?: string;
+  /** When the client that it was issued to was registered, ms: one that is registered anew under the id is another client. */
+  clientSince?: number;
   consumed?: unknown;
   /** Of a session: when it began, s. */
   loginTs?: number;

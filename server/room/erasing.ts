@@ -37,6 +37,8 @@ export type Kept = { what: string; why: string; until: string };
 type BeginningUnit = {
   readonly tx: Transaction;
   readonly tenant: string;
+  /** The one that the write makes. */
+  readonly revision: number;
   /** ms; and as RFC 3339. */
   readonly now: number;
   readonly nowText: string;

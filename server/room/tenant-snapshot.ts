@@ -3,6 +3,7 @@
  * it holds besides the tenant itself is added by rooms, each of which declares its field here by declaration merging.
  */
 import type { TenantSpec } from '../../crds/index.ts';
+import type { Clock } from '../core/clock.ts';
 import type { Transaction } from '../core/db/database.ts';
 
 /** The tenant itself. */
@@ -23,7 +24,7 @@ export interface SnapshotFields {}
 export type TenantSnapshot = TenantHead & Readonly<SnapshotFields>;
 
 /** What parts are made with besides rows. */
-export type SnapshotContext = { readonly baseUrl: string };
+export type SnapshotContext = { readonly baseUrl: string; readonly clock: Pick<Clock, 'now'> };
 
 /** One field of the snapshot: how it is read from the database. All of it is compiled and checked already. */
 type SnapshotPart<Field, Key extends string = string> = {

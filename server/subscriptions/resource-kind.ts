@@ -2,6 +2,7 @@
 import { definitionOf, type EventSubscriptionManifest } from '../../crds/index.ts';
 import { refusalBy } from '../room/manifest-checks.ts';
 import { claimOf, type KindCondition, type ObjectSecret, type ResourceKind } from '../room/resource-kind.ts';
+import { tenantsOfChangedTypes } from '../tenants/index.ts';
 import {
   deleteSubscription,
   putSubscription,
@@ -42,8 +43,8 @@ const subscriptionKind: ResourceKind<KindServices, EventSubscriptionManifest> = 
     const isSecretMissing = !settings.enabled && !row.spec.paused;
     return [...(isSecretMissing ? [secretMissing] : []), ...filtersKnown(row.spec, warnings)];
   },
-  async conditionsChanged({ database, entityTypes }, withinMs) {
-    const tenants = await database.system((tx) => entityTypes().changed(tx, withinMs));
+  async conditionsChanged({ database }, withinMs) {
+    const tenants = await database.system((tx) => tenantsOfChangedTypes(tx, withinMs));
     return tenants.length === 0 ? [] : database.system((tx) => filteredOf(tx, tenants));
   },
   transfer: (services, writer, { tenant, name }, to) => transferSubscription(services, writer, tenant, name, to),

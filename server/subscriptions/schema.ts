@@ -137,8 +137,6 @@ export type SubscriptionSecrets = { signing: SigningSecret[]; auth?: string };
 export type EntityTypes = {
   /** Names of those of a tenant. */
   names(tx: Transaction, tenant: string): Promise<readonly string[]>;
-  /** Tenants of which one was written within this time, in a system transaction. */
-  changed(tx: Transaction, withinMs: number): Promise<readonly string[]>;
 };
 
 export type EndpointAuth =

@@ -14,6 +14,7 @@ export {
   readTenant,
   readTenantRevisions,
   readTenants,
+  tenantsOfChangedTypes,
   updateTenant,
 } from './store.ts';
 export type { ConfigWritten, TenantUnit, WriteTenant } from './unit.ts';

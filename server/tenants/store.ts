@@ -119,6 +119,18 @@ export async function renameDenials(tx: Transaction, tenant: string, hash: strin
     where tenant = ${tenant} and kind = 'denied_token' and strpos(name, ${`:${hash}`}) > 0`);
 }
 
+const TenantOf = Type.Object({ tenant: Type.String() });
+
+/** Tenants of which a type of actors or resources was written or removed within this time, in a system transaction. */
+export async function tenantsOfChangedTypes(tx: Transaction, withinMs: number): Promise<string[]> {
+  const rows = await tx.many(
+    TenantOf,
+    sql`select distinct tenant from accord.config_change
+      where kind in ('actor_type', 'resource_type') and at > now() - make_interval(secs => ${withinMs / 1000})`,
+  );
+  return rows.map(({ tenant }) => tenant);
+}
+
 const Change = Type.Object({ kind: Type.String(), name: Type.String() });
 
 /** What changed after a revision, each object once. */

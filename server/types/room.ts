@@ -9,7 +9,7 @@ import { resourceKinds } from './resource-kind.ts';
 import { registerTypeRoutes, type TypeRouteServices } from './routes.ts';
 import { typesOf } from './rules.ts';
 import type { Types } from './schema.ts';
-import { loadEntityTypes, loadRelationshipTypes, tenantsOfChanged } from './store.ts';
+import { loadEntityTypes, loadRelationshipTypes } from './store.ts';
 
 declare module '../room/tenant-snapshot.ts' {
   interface SnapshotFields {
@@ -23,7 +23,6 @@ export const typesRoom = defineRoom({
   create(_ground, use): TypeRouteServices {
     use(subscriptionsRoom).provideEntityTypes(() => ({
       names: async (tx, tenant) => (await loadEntityTypes(tx, tenant)).map(({ name }) => name),
-      changed: tenantsOfChanged,
     }));
     return { ...use(writesRoom), waitForRevision: use(snapshotRoom).waitForRevision };
   },

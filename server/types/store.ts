@@ -39,17 +39,6 @@ export function loadEntityTypes(tx: Transaction, tenant?: string, kind?: EntityK
   );
 }
 
-const TenantOf = Type.Object({ tenant: Type.String() });
-
-/** Tenants of which a type of actors or resources was written within this time, in a system transaction. */
-export async function tenantsOfChanged(tx: Transaction, withinMs: number): Promise<string[]> {
-  const rows = await tx.many(
-    TenantOf,
-    sql`select distinct tenant from accord.entity_type where updated_at > now() - make_interval(secs => ${withinMs / 1000})`,
-  );
-  return rows.map(({ tenant }) => tenant);
-}
-
 export async function countTypes(tx: Transaction, tenant: string, table: 'entity' | 'relationship'): Promise<number> {
   const from = table === 'entity' ? sql`accord.entity_type` : sql`accord.relationship_type`;
   return (await tx.one(Count, sql`select count(*)::int as count from ${from} where tenant = ${tenant}`)).count;

@@ -5,7 +5,14 @@ import { authorOf } from '../../server/core/author.ts';
 import { systemClock } from '../../server/core/clock.ts';
 import { limits } from '../../server/core/limits.ts';
 import type { Writer } from '../../server/core/ownership.ts';
-import { denySubjectTokens, denyToken, keysRoom, mintClientToken, mintUserToken } from '../../server/keys/index.ts';
+import {
+  denyErasedSubject,
+  denySubjectTokens,
+  denyToken,
+  keysRoom,
+  mintClientToken,
+  mintUserToken,
+} from '../../server/keys/index.ts';
 import { putTenant } from '../../server/tenants/index.ts';
 import { type ConfigUnit, write } from '../../server/writes/index.ts';
 import { TestClock } from '../core/auth/test-clock.ts';
@@ -220,8 +227,44 @@ test('tokens of a user are refused with their subject, and one by its jti until 
   ];
   expect(await decide(tenant, again.token)).toBe(before);
   expect((await app.inject({ url: `/${tenant}/oidc/jwks` })).statusCode).toBe(200);
-  expect([...snapshotOf(tenant).auth.denied.jtis]).toEqual([second.jti]);
+  expect([...snapshotOf(tenant).auth.denied.jtis.keys()]).toEqual([second.jti]);
   expect(other.jti).not.toBe(second.jti);
+});
+
+test('a server reads of the refused tokens those that are new, and forgets those that have expired', async () => {
+  const tenant = await server.tenant();
+  const jtis = () => [...snapshotOf(tenant).auth.denied.jtis.keys()];
+  const denyJtis = async (...names: string[]) => {
+    const options = { locks: 'configuration' } as const;
+    const expiresAtMs = clock.now() + 60_000;
+    for (const jti of names)
+      await write(clients, authorOf(tenant, writer), options, (unit) => denyToken(unit, jti, expiresAtMs));
+    await services.snapshots.refresh(tenant);
+  };
+  await denyJtis('a');
+  // Behind the back of the servers: who read all of the list would miss it.
+  await asAdmin(server.db.adminUrl, `delete from accord.denied_token where tenant = '${tenant}'`);
+  await denyJtis('b', 'c');
+  expect(jtis()).toEqual(['a', 'b', 'c']);
+  clock.advance(30_000);
+  await denyJtis('d');
+  expect(jtis()).toEqual(['a', 'b', 'c', 'd']);
+  clock.advance(60_000);
+  await denyJtis('e');
+  expect(jtis()).toEqual(['d', 'e']);
+});
+
+test('the list of refused tokens of a server forgets the id of a person who is erased', async () => {
+  const tenant = await server.tenant();
+  const denied = () => snapshotOf(tenant).auth.denied;
+  await deny(tenant, (unit) => denySubjectTokens(unit, 'ida'));
+  expect([...denied().subjects.keys()]).toEqual(['ida']);
+  await deny(tenant, (unit) => denyErasedSubject(unit, 'ida', 'gone', 'r'));
+  expect([[...denied().subjects.keys()], denied().erased.size]).toEqual([[], 1]);
+  // Erased again, which adds nothing to the list.
+  await deny(tenant, (unit) => denySubjectTokens(unit, 'ida'));
+  await deny(tenant, (unit) => denyErasedSubject(unit, 'ida', 'issued', 'r'));
+  expect([[...denied().subjects.keys()], denied().erased.size]).toEqual([[], 1]);
 });
 
 test('so many single tokens are remembered, and expired ones are forgotten', async () => {
@@ -229,8 +272,8 @@ test('so many single tokens are remembered, and expired ones are forgotten', asy
   const expiresAt = new Date(clock.now() + 60_000).toISOString();
   await asAdmin(
     server.db.adminUrl,
-    `insert into accord.denied_token (tenant, kind, id, expires_at)
-      select '${tenant}', 'jti', 'n' || n, '${expiresAt}' from generate_series(2, ${limits.deniedTokensMax}) n`,
+    `insert into accord.denied_token (tenant, kind, id, expires_at, revision)
+      select '${tenant}', 'jti', 'n' || n, '${expiresAt}', 1 from generate_series(2, ${limits.deniedTokensMax}) n`,
   );
   const expiresAtMs = clock.now() + 60_000;
   await deny(tenant, (unit) => denyToken(unit, 'last', expiresAtMs));
@@ -242,5 +285,5 @@ test('so many single tokens are remembered, and expired ones are forgotten', asy
   const sweep = keysRoom.tasks?.(services.keys).find(({ name }) => name.startsWith('forgetting'));
   await sweep?.run(new AbortController().signal);
   await deny(tenant, (unit) => denyToken(unit, 'next', clock.now() + 1));
-  expect([...snapshotOf(tenant).auth.denied.jtis]).toEqual(['next']);
+  expect([...snapshotOf(tenant).auth.denied.jtis.keys()]).toEqual(['next']);
 });

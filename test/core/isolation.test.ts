@@ -50,6 +50,20 @@ describe('row-level security', () => {
     );
     expect(rows).toEqual([{ tenant: 'one' }]);
   });
+  test('of several that are read together, each sees its rows only, and a statement that comes late is refused', async () => {
+    const Row = Type.Object({ tenant: Type.String() });
+    const all = sql`select tenant from accord.policy`;
+    const read = database.readEach('one', ['two', 'none', 'one'], (tx) => tx.many(Row, all));
+    expect(await read).toEqual([[{ tenant: 'two' }], [], [{ tenant: 'one' }]]);
+    expect(await database.readEach('one', [], (tx) => tx.many(Row, all))).toEqual([]);
+    const late = database.readEach('one', ['one', 'two'], async (tx) => {
+      await tx.many(Row, all);
+      return tx.many(Row, all);
+    });
+    await expect(late).rejects.toThrow('a statement came after the end of its transaction');
+    const writes = database.readEach('one', ['one'], (tx) => tx.run(sql`delete from accord.policy`));
+    await expect(writes).rejects.toThrow('read-only');
+  });
   test("a tenant cannot write another tenant's row", async () => {
     const write = database.tenant('one', (tx) =>
       tx.run(sql`insert into accord.member (tenant, email, role) values ('two', 'a@b.c', 'support')`),

@@ -13,10 +13,14 @@ const { db, services } = server;
 const tenant = await server.tenant();
 const { encrypter } = services.oidc as unknown as { encrypter: ConstructorParameters<typeof Records>[0]['encrypter'] };
 let request = {};
+let clientSince = 1000;
 let loggedIn: { id: string; epoch: number } | undefined;
 const records = new Records(
   { database: db.database, encrypter, clock: systemClock },
-  { tenant, errors, client: () => undefined, request: () => request, loggedIn: () => loggedIn },
+  {
+    ...{ tenant, errors, client: () => undefined, request: () => request, loggedIn: () => loggedIn },
+    clientCreatedAtMs: () => clientSince,
+  },
 );
 const accountOf = async (email: string) => {
   const made = await signUp(services.accounts, tenant, {
@@ -143,3 +147,25 @@ test('refreshTokensKeptMax: so many consumed ones of a grant are known, and then
   expect(await tokens.find(`token-${last - 1}`)).toMatchObject({ consumed: expect.any(Number) });
   expect(await tokens.find('token-0')).toBeUndefined();
 }, 120_000);
+
+test('what was issued to a client is not that of another one that got its id in the same second', async () => {
+  const iat = Math.floor(Date.now() / 1000);
+  clientSince = iat * 1000 + 100;
+  const models = ['AuthorizationCode', 'RefreshToken', 'Grant', 'DeviceCode'];
+  const payloadOf = (model: string, id: string) => {
+    const userCode = model === 'DeviceCode' ? { userCode: `code-${id}` } : {};
+    return { clientId: 'again', accountId: 'a', iat, ...userCode };
+  };
+  const put = (model: string, id: string) => records.adapter(model).upsert(id, payloadOf(model, id) as never, 60);
+  const found = async (id: string) => {
+    const all = await Promise.all(models.map((model) => records.adapter(model).find(id)));
+    return [...all, await records.adapter('DeviceCode').findByUserCode(`code-${id}`)].map((one) => one !== undefined);
+  };
+  for (const model of models) await put(model, 'before');
+  expect(await found('before')).toEqual(Array(5).fill(true));
+  clientSince++;
+  expect(await found('before')).toEqual(Array(5).fill(false));
+  for (const model of models) await put(model, 'after');
+  expect(await found('after')).toEqual(Array(5).fill(true));
+  clientSince = 1000;
+});

@@ -22,7 +22,7 @@ import { allEventTypes } from '../../server/room/catalogue.ts';
 import { snapshotPartsOf, tenantRowsOf } from '../../server/room/room.ts';
 import { rooms as allRooms } from '../../server/rooms.ts';
 import { Snapshots } from '../../server/snapshot/index.ts';
-import { loadEntityTypes, tenantsOfChanged } from '../../server/types/store.ts';
+import { loadEntityTypes } from '../../server/types/store.ts';
 import { tenantWriter } from '../../server/writes/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
@@ -58,7 +58,6 @@ export async function createWorld(dates: Clock = systemClock) {
       allow: [],
       entityTypes: () => ({
         names: async (tx, tenant) => (await loadEntityTypes(tx, tenant)).map(({ name }) => name),
-        changed: tenantsOfChanged,
       }),
     },
     members: { ...writing, baseUrl: 'http://127.0.0.1:8080' },

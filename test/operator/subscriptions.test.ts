@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../server/core/clock.ts';
 import { deliverySettings } from '../../server/subscriptions/settings.ts';
+import { asAdmin } from '../helpers/admin.ts';
 import { conditionOf, createWorld, save, until } from './harness.ts';
 import { tenantYaml } from './manifests.ts';
 import { MemorySource } from './memory-source.ts';
@@ -119,6 +120,15 @@ spec: {tenantRef: {name: acme}, name: ${name}}
   await until(() => !known()?.message.includes('car'));
   source.apply(type('boat'));
   await until(() => known()?.status === 'True');
+  // As of long ago: what was just written is looked at again by itself.
+  for (const [table, column] of [
+    ['entity_type', 'updated_at'],
+    ['config_change', 'at'],
+  ])
+    await asAdmin(world.adminUrl, `update accord.${table} set ${column} = ${column} - interval '1 hour'`);
+  source.delete('ResourceType/acme/car');
+  await until(() => known()?.message.includes('The tenant has no type car.') === true);
+  expect(known()).toMatchObject({ status: 'False', reason: 'TypeNotFound' });
 });
 
 test('where there are no Secrets, a generated one is in a file, and nothing is sent where one cannot be read', async () => {

@@ -1,9 +1,11 @@
 /** Requests to the Config API by the portal's cookie session: whose they are, and each way in which they are refused. */
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { Database } from '../../server/core/db/database.ts';
 import { limits } from '../../server/core/limits.ts';
-import { ensurePortalTenant } from '../../server/portal/index.ts';
+import { ensurePortalTenant, findSession } from '../../server/portal/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import type { Browser } from '../helpers/browser.ts';
 import { createTestServer } from '../helpers/server.ts';
@@ -45,6 +47,25 @@ const openapi = JSON.parse(readFileSync(join(import.meta.dirname, '../../docs/op
 };
 const rego = 'package door\n\ndefault outcome := "deny"\n';
 const memberRow = 'tenant = $1 and email = $2';
+
+/** The accounts' services without a database: nothing listens there. */
+const unreachable = () => {
+  const url = 'postgres://nobody@127.0.0.1:1/none';
+  const database = new Database({ url, poolMax: 1, applicationName: 'none', observe: () => {} });
+  return { oidc: services.oidc, accounts: { ...services.accounts, database } };
+};
+
+test('a value of a session that somebody made up, or of another tenant, is not looked up', async () => {
+  const { browser } = await enrolled(await server.tenant(), 'support');
+  const { value } = cookieOf(browser);
+  const find = (tenant: string, one: string) => findSession(unreachable(), tenant, one);
+  await expect(find('portal', value)).rejects.toThrow();
+  const first = value.startsWith('A') ? 'B' : 'A';
+  const middle = `${value.slice(0, 30)}${value[30] === 'A' ? 'B' : 'A'}${value.slice(31)}`;
+  for (const madeUp of [`${first}${value.slice(1)}`, middle, 'A'.repeat(43), randomBytes(32).toString('base64url')])
+    expect(await find('portal', madeUp)).toBeUndefined();
+  expect(await find('acme', value)).toBeUndefined();
+});
 
 describe('a request of a page of the portal', () => {
   test('is the member that the person is, and writes as that member', async () => {

@@ -1,7 +1,8 @@
 /** /portal: a member accepts an invitation, logs in and out, and gets a token for the Config API. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
 import { ensurePortalTenant } from '../../server/portal/index.ts';
+import { membershipsOf, noteMembership } from '../../server/portal/memberships.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { Browser } from '../helpers/browser.ts';
 import { createTestServer } from '../helpers/server.ts';
@@ -146,6 +147,16 @@ describe('a member invitation', () => {
     const later = await browser.submit(page, '/portal/invitations/accept', { decision: 'later' });
     expect([later.status, later.text]).toEqual([200, expect.stringContaining('Nothing was decided')]);
     expect((await browser.post('/portal/invitations/open', { token })).text).toContain('You are invited');
+  });
+
+  test('to an address whose domain has other letters is accepted by the log-in of that address', async () => {
+    const [first, second] = [await server.tenant(), await server.tenant()];
+    const { browser, email } = await enrolled(first, 'security-admin', 'Jan@münchen.example');
+    expect(email).toBe('Jan@münchen.example');
+    const { token } = await invited(second, 'support', email);
+    const page = await browser.post('/portal/invitations/open', { token });
+    const home = await browser.submit(page, '/portal/invitations/accept', { decision: 'accept' });
+    expect([home.status, home.url]).toEqual([200, `/portal/t/${second}`]);
   });
 
   test('for another address than that of the log-in is not accepted', async () => {
@@ -306,6 +317,48 @@ describe('bounds', () => {
     await add(limits.portalListItemsMax, limits.portalListItemsMax);
     expect(await tenantsOf(browser)).toEqual([]);
   });
+
+  test('the tenants of a person are read in two round trips, however many there are', async () => {
+    const tenants = (await Promise.all([1, 2, 3].map(() => server.tenant()))).sort();
+    const { browser, email } = await enrolled(tenants[0] as string, 'support');
+    const [row] = await asAdmin<{ id: string }>(
+      server.db.adminUrl,
+      `select id from accord.account where tenant = 'portal' and email = $1`,
+      [email],
+    );
+    const id = row?.id as string;
+    for (const [n, tenant] of tenants.entries()) {
+      await noteMembership(services.accounts, id, tenant);
+      if (n === 2) continue; // removed, or not accepted: it is noted, and there is no such member
+      await asAdmin(
+        server.db.adminUrl,
+        `insert into accord.member (tenant, email, role, person) values ($1, $2, 'config-viewer', $3)
+          on conflict (tenant, email) do update set role = excluded.role`,
+        [tenant, email, id],
+      );
+    }
+    // Of somebody else, where the person is none.
+    await asAdmin(
+      server.db.adminUrl,
+      `insert into accord.member (tenant, email, role, person) values ($1, 'other@example.org', 'support', gen_random_uuid())`,
+      [tenants[2]],
+    );
+    const asked: string[] = [];
+    const database = new Proxy(services.accounts.database, {
+      get: (target, name: 'read') => {
+        const method = target[name];
+        return (...args: Parameters<typeof method>) => {
+          asked.push(name);
+          return method.apply(target, args);
+        };
+      },
+    });
+    expect(await membershipsOf({ database }, id)).toEqual(
+      tenants.slice(0, 2).map((code) => ({ code, role: 'config-viewer' })),
+    );
+    expect(asked).toEqual(['read', 'readEach']);
+    expect(await tenantsOf(browser)).toEqual(tenants.slice(0, 2));
+  });
 });
 
 describe('attacks', () => {
@@ -350,6 +403,7 @@ describe('attacks', () => {
     const kept = attacker.cookies;
     await attacker.submit(page, '/log-in', { email, password });
     await victim.get('/portal/log-in');
+    const looked = vi.spyOn(services.oidc.providers, 'of');
     const forged = await victim.get(
       '/portal/log-in/callback?code=x&state=y&iss=http%3A%2F%2Faccord.test%2Fportal%2Foidc',
     );
@@ -358,6 +412,9 @@ describe('attacks', () => {
     const again = new Browser(server);
     again.replaceCookies(kept);
     expect((await again.get('/portal/log-in/callback?code=x&state=y')).status).toBe(400);
+    // No code is looked up for whoever sends one.
+    expect(looked).not.toHaveBeenCalled();
+    looked.mockRestore();
   });
 
   test("the portal's own tenant answers nothing but its authorization server", async () => {

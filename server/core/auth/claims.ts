@@ -89,11 +89,11 @@ export const grantName = (sub: string, clientId: string): string => `${sub} ${cl
 export function isDenied({ sub, client_id, jti, iat }: RevocableClaims, denied: DeniedTokens): boolean {
   if (typeof jti === 'string' && denied.jtis.has(jti)) return true;
   const never = Number.NEGATIVE_INFINITY;
-  let until = denied.subjects.get(sub) ?? never;
-  if (denied.erased.size > 0) until = Math.max(until, denied.erased.get(erasedName(sub)) ?? never);
+  let until = denied.subjects.get(sub)?.untilMs ?? never;
+  if (denied.erased.size > 0) until = Math.max(until, denied.erased.get(erasedName(sub))?.untilMs ?? never);
   if (typeof client_id === 'string') {
     const [ofClient, ofBoth] = [denied.clients.get(client_id), denied.grants.get(grantName(sub, client_id))];
-    until = Math.max(until, ofClient ?? never, ofBoth ?? never);
+    until = Math.max(until, ofClient?.untilMs ?? never, ofBoth?.untilMs ?? never);
   }
   // iat has whole seconds: one of the same second may have been issued before.
   return until > never && !(typeof iat === 'number' && iat * 1000 > until);

@@ -90,18 +90,22 @@ export type IssuerConfig = {
 /** A public key of the tenant's own issuer. A retired one verifies until its last token has expired. */
 export type OwnKey = { readonly jwk: JWK; readonly retiresAtMs?: number };
 
+/** Which tokens are refused: those issued until an instant, or all (Infinity); and until when. In ms. */
+export type Denied = { readonly untilMs: number; readonly expiresAtMs: number };
+
 /** Tokens of the tenant's own issuer that are refused although they have not expired. */
 export type DeniedTokens = {
-  /** By client: those issued until the instant (ms) are refused; Infinity: all. */
-  readonly clients: ReadonlyMap<string, number>;
-  /** By `sub`, in the same way. */
-  readonly subjects: ReadonlyMap<string, number>;
-  /** By the hash of `sub` (erasedName), in the same way: nobody's id is kept who was erased. */
-  readonly erased: ReadonlyMap<string, number>;
-  /** What a client got for a subject, by grantName, in the same way. */
-  readonly grants: ReadonlyMap<string, number>;
+  /** The tenant's revision as of which this was read. */
+  readonly revision: number;
+  readonly clients: ReadonlyMap<string, Denied>;
+  /** By `sub`. */
+  readonly subjects: ReadonlyMap<string, Denied>;
+  /** By the hash of `sub` (erasedName): nobody's id is kept who was erased. */
+  readonly erased: ReadonlyMap<string, Denied>;
+  /** What a client got for a subject, by grantName. */
+  readonly grants: ReadonlyMap<string, Denied>;
   /** Single tokens. */
-  readonly jtis: ReadonlySet<string>;
+  readonly jtis: ReadonlyMap<string, Denied>;
 };
 
 /**

@@ -26,7 +26,9 @@ export type OwnedLane = LaneId & {
   readonly version: number;
   /** Aborted when the lane is to end: it finishes what it has begun, and begins nothing more. */
   readonly ending: AbortSignal;
-  /** Aborted when the lane is lost, or has not ended in time: what is under way is cut off, and counts for nothing. */
+  /** Aborted when what is under way is to be cut off, because the lane has not ended in time or is lost. What is done is recorded. */
+  readonly cut: AbortSignal;
+  /** Aborted when the lane is lost: nothing is written any more. */
   readonly lost: AbortSignal;
   /** To be called when the fence refused a write. */
   lose(): void;
@@ -183,19 +185,20 @@ export class Lanes {
 
   async #end(lanes: readonly RunningLane[]): Promise<void> {
     const { database, table, me, observe, name, ended } = this.#options;
-    const late = setTimeout(() => {
-      for (const lane of lanes) lane.lose();
-    }, limits.laneEndMsMax);
+    const { laneEndMsMax, laneRecordMsMax } = limits;
+    const late = setTimeout(() => lanes.map((lane) => lane.cutOff()), laneEndMsMax);
+    const over = setTimeout(() => lanes.map((lane) => lane.lose()), laneEndMsMax + laneRecordMsMax);
     await Promise.all(lanes.map((lane) => lane.end()));
-    clearTimeout(late);
     const mine = lanes.filter((lane) => this.#owned.get(keyOf(lane)) === lane);
     for (const lane of mine) this.#owned.delete(keyOf(lane));
-    if (mine.length === 0) return;
     try {
       await Promise.all(mine.map((lane) => ended?.(lane)));
-      await database.systemPipelined((tx) => releaseLanes(tx, table, me, mine));
+      if (mine.length > 0) await database.systemPipelined((tx) => releaseLanes(tx, table, me, mine));
     } catch (error) {
       observe({ kind: 'background_failed', task: name, error });
+    } finally {
+      clearTimeout(late);
+      clearTimeout(over);
     }
   }
 }
@@ -210,7 +213,11 @@ class RunningLane implements OwnedLane {
   #idleSince: number | undefined;
   readonly #options: LanesOptions;
   readonly #ending = new AbortController();
+  readonly ending = this.#ending.signal;
+  readonly #cut = new AbortController();
+  readonly cut = this.#cut.signal;
   readonly #lost = new AbortController();
+  readonly lost = this.#lost.signal;
   readonly #done = Promise.withResolvers<void>();
   #isNew = true;
   #wake = () => {};
@@ -222,14 +229,6 @@ class RunningLane implements OwnedLane {
     this.since = now;
     this.until = now + limits.laneOwnedMs;
     this.#options = options;
-  }
-
-  get ending(): AbortSignal {
-    return this.#ending.signal;
-  }
-
-  get lost(): AbortSignal {
-    return this.#lost.signal;
   }
 
   isIdle(now: number): boolean {
@@ -248,9 +247,14 @@ class RunningLane implements OwnedLane {
     this.wake();
   }
 
+  cutOff(): void {
+    this.#cut.abort();
+    this.end();
+  }
+
   lose(): void {
     this.#lost.abort();
-    this.end();
+    this.cutOff();
   }
 
   /** Resolves when nothing is under way. */

@@ -58,15 +58,30 @@ export class Endpoint {
   /**
    * Sends events in one request.
    * @param connections of the pool that is used
-   * @param aborted when what is sent counts for nothing
+   * @param cut aborted when nobody waits for the answer any more
    * @param isOver asked when it is their turn: whether they are not to be sent any more
-   * @returns undefined where they were not sent
+   * @returns undefined where they were not sent, or cut off: they may have arrived or not, and are sent again
    */
   async send(
     events: readonly EventRow[],
     connections: number,
-    aborted: AbortSignal,
+    cut: AbortSignal,
     isOver: () => boolean = () => false,
+  ): Promise<Attempt | undefined> {
+    const { promise: cutOff, resolve } = Promise.withResolvers<undefined>();
+    const giveUp = () => resolve(undefined);
+    cut.addEventListener('abort', giveUp);
+    if (cut.aborted) giveUp();
+    // A handshake and a token are asked for without the signal: others may wait for them, too.
+    const attempt = this.#send(events, connections, cut, isOver);
+    return Promise.race([cutOff, attempt]).finally(() => cut.removeEventListener('abort', giveUp));
+  }
+
+  async #send(
+    events: readonly EventRow[],
+    connections: number,
+    aborted: AbortSignal,
+    isOver: () => boolean,
   ): Promise<Attempt | undefined> {
     const { clock } = this.#services;
     let began = clock.monotonic();
@@ -92,6 +107,7 @@ export class Endpoint {
       if (answer.status === 401) this.#token.drop();
       return attemptOf(answer, clock, Math.round(clock.monotonic() - began));
     } catch (error) {
+      if (aborted.aborted) return undefined;
       const why = error instanceof OutboundError ? error.reason : (error as Error).message;
       return { ok: false, status: 0, ms: Math.round(clock.monotonic() - began), error: excerptOf(why) };
     }

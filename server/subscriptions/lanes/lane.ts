@@ -225,7 +225,7 @@ export class DeliveryLane {
     return sendChains(chainsOf(events, settings.batch), limits.deliveryConnectionsMax, {
       send: (some) => {
         underWay++;
-        return endpoint.send(some, limits.deliveryConnectionsMax, this.lane.lost, () => this.#isOver);
+        return endpoint.send(some, limits.deliveryConnectionsMax, this.lane.cut, () => this.#isOver);
       },
       goesOn: () => !stopped && !this.#isOver && (failures === 0 || failures + underWay < most),
       after: ({ ok, status, retryAfterMs }) => {
@@ -237,7 +237,7 @@ export class DeliveryLane {
   }
 
   async #record(results: readonly Result[], now: number, unwanted: readonly number[] = []): Promise<void> {
-    // What was cut off may have arrived or not: the next owner sends it again.
+    // Nothing of it is recorded: the next owner sends it again.
     if (this.lane.lost.aborted) return;
     const { row, settings } = this.#loaded as Loaded;
     const { tenant } = this.lane;

@@ -38,7 +38,7 @@ export async function replay(services: LaneServices, lane: OwnedLane, live: Deli
     const isOver = () => lane.ending.aborted || live.isOutdated || live.active?.version !== active.version;
     const looking = setInterval(() => void look(services, lane, live).catch(() => {}), LOOK_MS);
     const { next, attempts } = await step(services, lane, active, row, isOver).finally(() => clearInterval(looking));
-    // What was cut off is sent again by the next owner.
+    // Nothing of it is recorded: the next owner sends it again.
     if (lane.lost.aborted) return undefined;
     const recording = () =>
       database.write(lane.tenant, (tx) => recordReplay(tx, server, lane, next, attempts), { durable: false });
@@ -81,7 +81,7 @@ async function step(
       let number = 0;
       do {
         if (number > 0) await sleep(PAUSE_MS * number, undefined, { signal: lane.ending }).catch(() => {});
-        const tried = await endpoint.send(some, limits.replayConnectionsMax, lane.lost, isOver);
+        const tried = await endpoint.send(some, limits.replayConnectionsMax, lane.cut, isOver);
         // What failed when the connections were closed is sent again.
         if (tried === undefined || (!tried.ok && isOver())) return undefined;
         attempt = tried;

@@ -582,13 +582,16 @@ describe('the cache', () => {
     const before = authOf({ tenant: 'demo', spec: tenantSpec() }, [], [own], 'https://accord.example');
     const token = await idp.sign(claims({ iss: 'https://accord.example/demo/oidc', jti: 'a' }), { typ: 'at+jwt' });
     const caller = await tokens.verify(token, before);
+    const forGood = { untilMs: Number.POSITIVE_INFINITY, expiresAtMs: Number.POSITIVE_INFINITY };
     const revoked = (sub: string) => ({
       ...before,
-      denied: { ...noneDenied, subjects: new Map([[sub, Number.POSITIVE_INFINITY]]) },
+      denied: { ...noneDenied, subjects: new Map([[sub, forGood]]) },
     });
     expect(tokens.cached(token, revoked('bob'))).toBe(caller);
     expect(tokens.cached(token, revoked('alice'))).toBeUndefined();
-    expect(tokens.cached(token, { ...before, denied: { ...noneDenied, jtis: new Set(['a']) } })).toBeUndefined();
+    expect(
+      tokens.cached(token, { ...before, denied: { ...noneDenied, jtis: new Map([['a', forGood]]) } }),
+    ).toBeUndefined();
     expect(tokens.cached(token, revoked('bob'))).toBe(caller);
     expect(tokens.cached(token, { ...before, issuers: new Map() })).toBeUndefined();
   });
