@@ -1528,7 +1528,10 @@ export interface paths {
             parameters: {
                 query?: never;
                 header?: {
+                    /** @description ETags, of which the object must have one; `*`: it must exist. */
                     "if-match"?: string;
+                    /** @description `*`: the object must not exist. */
+                    "if-none-match"?: "*";
                 };
                 path: {
                     tenant: string;
@@ -1748,7 +1751,10 @@ export interface paths {
             parameters: {
                 query?: never;
                 header?: {
+                    /** @description ETags, of which the object must have one; `*`: it must exist. */
                     "if-match"?: string;
+                    /** @description `*`: the object must not exist. */
+                    "if-none-match"?: "*";
                 };
                 path: {
                     tenant: string;
@@ -2139,7 +2145,10 @@ export interface paths {
             parameters: {
                 query?: never;
                 header?: {
+                    /** @description ETags, of which the object must have one; `*`: it must exist. */
                     "if-match"?: string;
+                    /** @description `*`: the object must not exist. */
+                    "if-none-match"?: "*";
                 };
                 path: {
                     tenant: string;
@@ -2733,7 +2742,10 @@ export interface paths {
             parameters: {
                 query?: never;
                 header?: {
+                    /** @description ETags, of which the object must have one; `*`: it must exist. */
                     "if-match"?: string;
+                    /** @description `*`: the object must not exist. */
+                    "if-none-match"?: "*";
                     /** @description Visible ASCII characters that the client chooses, such as a UUID. A request that is repeated with the same key within 24 hours is not processed again: it gets the response of the first one, with Idempotency-Replayed: true. Using the key for another request gives 422. */
                     "idempotency-key"?: string;
                 };
@@ -3633,7 +3645,10 @@ export interface paths {
             parameters: {
                 query?: never;
                 header?: {
+                    /** @description ETags, of which the object must have one; `*`: it must exist. */
                     "if-match"?: string;
+                    /** @description `*`: the object must not exist. */
+                    "if-none-match"?: "*";
                 };
                 path: {
                     tenant: string;
@@ -3893,7 +3908,10 @@ export interface paths {
             parameters: {
                 query?: never;
                 header?: {
+                    /** @description ETags, of which the object must have one; `*`: it must exist. */
                     "if-match"?: string;
+                    /** @description `*`: the object must not exist. */
+                    "if-none-match"?: "*";
                 };
                 path: {
                     tenant: string;
@@ -5522,7 +5540,10 @@ export interface paths {
                     dryRun?: "true" | "false";
                 };
                 header?: {
+                    /** @description ETags, of which the object must have one; `*`: it must exist. */
                     "if-match"?: string;
+                    /** @description `*`: the object must not exist. */
+                    "if-none-match"?: "*";
                 };
                 path: {
                     tenant: string;
@@ -5769,7 +5790,10 @@ export interface paths {
                     dryRun?: "true" | "false";
                 };
                 header?: {
+                    /** @description ETags, of which the object must have one; `*`: it must exist. */
                     "if-match"?: string;
+                    /** @description `*`: the object must not exist. */
+                    "if-none-match"?: "*";
                 };
                 path: {
                     tenant: string;
@@ -6078,7 +6102,10 @@ export interface paths {
                     dryRun?: "true" | "false";
                 };
                 header?: {
+                    /** @description ETags, of which the object must have one; `*`: it must exist. */
                     "if-match"?: string;
+                    /** @description `*`: the object must not exist. */
+                    "if-none-match"?: "*";
                 };
                 path: {
                     tenant: string;
@@ -6367,7 +6394,10 @@ export interface paths {
                     dryRun?: "true" | "false";
                 };
                 header?: {
+                    /** @description ETags, of which the object must have one; `*`: it must exist. */
                     "if-match"?: string;
+                    /** @description `*`: the object must not exist. */
+                    "if-none-match"?: "*";
                 };
                 path: {
                     tenant: string;
@@ -6907,7 +6937,10 @@ export interface paths {
                     dryRun?: "true" | "false";
                 };
                 header?: {
+                    /** @description ETags, of which the object must have one; `*`: it must exist. */
                     "if-match"?: string;
+                    /** @description `*`: the object must not exist. */
+                    "if-none-match"?: "*";
                 };
                 path: {
                     tenant: string;
@@ -7309,7 +7342,10 @@ export interface paths {
                     dryRun?: "true" | "false";
                 };
                 header?: {
+                    /** @description ETags, of which the object must have one; `*`: it must exist. */
                     "if-match"?: string;
+                    /** @description `*`: the object must not exist. */
+                    "if-none-match"?: "*";
                 };
                 path: {
                     tenant: string;
@@ -7876,7 +7912,10 @@ export interface paths {
             parameters: {
                 query?: never;
                 header?: {
+                    /** @description ETags, of which the object must have one; `*`: it must exist. */
                     "if-match"?: string;
+                    /** @description `*`: the object must not exist. */
+                    "if-none-match"?: "*";
                 };
                 path: {
                     tenant: string;
@@ -7992,7 +8031,10 @@ export interface paths {
             parameters: {
                 query?: never;
                 header?: {
+                    /** @description ETags, of which the object must have one; `*`: it must exist. */
                     "if-match"?: string;
+                    /** @description `*`: the object must not exist. */
+                    "if-none-match"?: "*";
                 };
                 path: {
                     tenant: string;
@@ -8102,7 +8144,10 @@ export interface paths {
             parameters: {
                 query?: never;
                 header?: {
+                    /** @description ETags, of which the object must have one; `*`: it must exist. */
                     "if-match"?: string;
+                    /** @description `*`: the object must not exist. */
+                    "if-none-match"?: "*";
                 };
                 path: {
                     tenant: string;
@@ -8227,7 +8272,10 @@ export interface paths {
             parameters: {
                 query?: never;
                 header?: {
+                    /** @description ETags, of which the object must have one; `*`: it must exist. */
                     "if-match"?: string;
+                    /** @description `*`: the object must not exist. */
+                    "if-none-match"?: "*";
                 };
                 path: {
                     tenant: string;
@@ -14741,7 +14789,10 @@ export interface paths {
             parameters: {
                 query?: never;
                 header?: {
+                    /** @description ETags, of which the object must have one; `*`: it must exist. */
                     "if-match"?: string;
+                    /** @description `*`: the object must not exist. */
+                    "if-none-match"?: "*";
                 };
                 path: {
                     tenant: string;
