@@ -22,7 +22,9 @@ export function TypeForm({ of, onClose, onDone }: Props) {
       ...{ key: keys++, name: one, type, required },
     })),
   );
-  const { error, isBusy, save } = useSaving(of === undefined, of?.etag, onDone);
+  // Of what the fields were filled with: the model is read again while they are changed.
+  const [etag] = useState(of?.etag);
+  const { error, isBusy, save } = useSaving(etag, onDone);
   const change = (key: number, to: Partial<Row>) =>
     setRows(rows.map((row) => (row.key === key ? { ...row, ...to } : row)));
   const attributes = Object.fromEntries(

@@ -2,12 +2,13 @@
 import { Button, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { defaultColour, isColour } from '../../../../../server/pages/brand.ts';
+import { asRead } from '../../../core/api.ts';
 import { useDraft } from '../../../core/drafts.ts';
 import { isConflict } from '../../../core/problem.ts';
 import { queryClient } from '../../../core/query.ts';
 import { useTenant } from '../../../core/session.ts';
 import { useTexts } from '../../../core/texts.ts';
-import { Facts, Notice, ProblemAlert, toast } from '../../../ui/index.ts';
+import { DraftConflict, Facts, ProblemAlert, toast } from '../../../ui/index.ts';
 import {
   brandingFacts,
   brandingOf,
@@ -59,15 +60,14 @@ export function PagesForm({ stored, etag }: { stored: Stored; etag: string | und
       <Languages chosen={form.languages} onChange={(languages) => change({ languages })} />
       {!isWrong && <Contrast colour={form.colour.trim()} name={form.displayName} />}
       {meanwhile && (
-        <Notice tone="warn">
-          <p>{t.meanwhile}</p>
+        <DraftConflict onKeep={editing.goOn} onDrop={editing.discard}>
           <Facts facts={brandingFacts(stored, t)} />
-        </Notice>
+        </DraftConflict>
       )}
       {error !== undefined && <ProblemAlert error={error} />}
       {isDirty && <p className="dim">{t.draftKept}</p>}
       <div className="row">
-        <Button type="submit" loading={isBusy} disabled={!isDirty || isWrong}>
+        <Button type="submit" loading={isBusy} disabled={!isDirty || isWrong || meanwhile}>
           {t.save}
         </Button>
         {isDirty && (
@@ -83,28 +83,22 @@ export function PagesForm({ stored, etag }: { stored: Stored; etag: string | und
 function useBranding(stored: Stored, etag: string | undefined) {
   const t = useTexts(texts);
   const { tenant, api } = useTenant();
-  // What was stored when the form was opened: the ETag is of the whole tenant, and changes with anything of it.
-  const [opened, setOpened] = useState(() => formOf(stored));
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
-  const kept = useDraft<Form>(`${tenant.code}/branding`);
-  const form = kept.draft ?? opened;
   const now = formOf(stored);
+  // The ETag is of the whole tenant, and changes with anything of it: a draft has what was stored of the form when it was begun.
+  const kept = useDraft<Form & { of?: Form }>(`${tenant.code}/branding`);
+  const { of: begun = now, ...form }: Form & { of?: Form } = kept.draft ?? now;
   const reload = () => queryClient.invalidateQueries({ queryKey: ['branding', tenant.code] });
-  const close = (next: Form) => {
-    kept.drop();
-    setOpened(next);
-    setError(undefined);
-  };
-  const put = async (ifMatch: string | undefined) => {
+  const put = async (over: { data: Stored; etag: string | undefined }): Promise<void> => {
     try {
-      await api.put('/branding', { body: brandingOf(form, stored), ...(ifMatch === undefined ? {} : { ifMatch }) });
+      await api.put('/branding', { body: brandingOf(form, over.data), ...asRead(over.etag) });
     } catch (caught) {
       if (!isConflict(caught)) throw caught;
       const fresh = await api.get<Stored>('/branding');
       // Something else of the tenant changed, and not this: nobody's work is replaced.
-      if (!isSame(formOf(fresh.data), opened) || fresh.etag === ifMatch) throw caught;
-      await put(fresh.etag);
+      if (!isSame(formOf(fresh.data), begun) || fresh.etag === over.etag) throw caught;
+      await put(fresh);
     }
   };
   const save = async (event: FormEvent) => {
@@ -112,26 +106,27 @@ function useBranding(stored: Stored, etag: string | undefined) {
     setBusy(true);
     setError(undefined);
     try {
-      await put(etag);
-      close(form);
+      await put({ data: stored, etag });
       await reload();
+      kept.saved(kept.draft, undefined, (typed) => ({ ...typed, of: form }));
       toast({ text: t.saved });
     } catch (caught) {
       setError(caught);
-      if (isConflict(caught)) {
-        await reload();
-        // Whoever saves again has seen what is replaced.
-        setOpened(formOf((await api.get<Stored>('/branding')).data));
-      }
+      if (isConflict(caught)) await reload();
     }
     setBusy(false);
+  };
+  const decide = (how: () => void) => () => {
+    how();
+    setError(undefined);
   };
   return {
     ...{ form, error, isBusy, save },
     isDirty: !isSame(form, now),
-    meanwhile: kept.draft !== undefined && isConflict(error),
-    change: (part: Partial<Form>) => kept.keep({ ...form, ...part }),
-    discard: () => close(now),
+    meanwhile: !isBusy && !isSame(begun, now) && !isSame(form, now),
+    change: (part: Partial<Form>) => kept.keep({ ...form, ...part, of: begun }),
+    goOn: decide(() => kept.rebase({ ...form, of: now })),
+    discard: decide(kept.drop),
   };
 }
 
