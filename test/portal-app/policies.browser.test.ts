@@ -299,7 +299,8 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
     await using opened = await site.open();
     const { page } = opened;
     await page.goto(`${policy('car:both')}?template=deny`);
-    await edit(page, says('car.both', 'mine'));
+    await editor(page).waitFor();
+    await type(page, says('car.both', 'mine'));
     await whileSent(page, 'PUT', '/policies/car%3Aboth', () =>
       put('/policies/car%3Aboth', { rego: says('car.both', 'theirs') }),
     );
