@@ -155,13 +155,8 @@ function registerWriting(app: App, services: PolicyRouteServices): void {
     },
     handler: async (request, reply) => {
       const { tenant, policyName } = request.params;
-      const written = await deletePolicy(
-        services,
-        writerOf(request),
-        tenant,
-        policyName,
-        preconditionsOf(request.headers),
-      );
+      const options = preconditionsOf(request.headers);
+      const written = await deletePolicy(services, writerOf(request), tenant, policyName, options);
       return answerWritten(reply, services, tenant, written);
     },
   });
