@@ -164,6 +164,35 @@ test('a token that cannot be had is an error with the reason of OAuth', async ()
   expect(asked).toHaveLength(1);
 });
 
+test('a function for a token is bounded by the time and the signal, and asked again where that may help', async () => {
+  const hanging = client({ token: () => new Promise<string>(() => {}), timeoutMs: 50, attempts: 1 });
+  const late = await caught<AccordTokenError>(hanging.allowed(question('ann')));
+  expect(late).toBeInstanceOf(AccordTokenError);
+  expect(late.message).toContain('was not answered within 50 ms');
+  const reason = new Error('gone');
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(reason), 20);
+  const slow = client({ token: () => new Promise<string>(() => {}) });
+  await expect(slow.allowed(question('ann'), { signal: controller.signal })).rejects.toBe(reason);
+
+  const asking = async (error: Error) => {
+    let asked = 0;
+    const token = async () => {
+      asked++;
+      throw error;
+    };
+    const thrown = await caught<AccordTokenError>(client({ token }).allowed(question('ann')));
+    expect(thrown).toBeInstanceOf(AccordTokenError);
+    return { asked, thrown };
+  };
+  const unknown = await asking(new Error('no network'));
+  expect([unknown.asked, unknown.thrown.message]).toEqual([3, expect.stringContaining('no network')]);
+  const busy = new AccordTokenError('busy', { status: 503 });
+  expect(await asking(busy)).toEqual({ asked: 3, thrown: busy });
+  const over = new AccordTokenError('over', { status: 400, error: 'invalid_grant' });
+  expect(await asking(over)).toEqual({ asked: 1, thrown: over });
+});
+
 test('paths, queries and lists are those of the API', async () => {
   const { data } = await admin.call('GET', '/tenants/{tenant}/audit', { query: { limit: 2, kind: 'policy' } });
   expect(data.entries[0]).toMatchObject({ kind: 'policy', name: 'car:read' });

@@ -20,7 +20,11 @@ import { createPortal, executablePath, look, whileSent } from './portal.ts';
 const firstPageMax = 170 * 1024;
 const spec: Partial<TenantSpec> = {
   displayName: 'Cars of Ghent',
-  login: { selfRegistration: 'invitation', sharingPage: true, brand: { colours: { primary: '#0a7a3c' } } },
+  login: {
+    selfRegistration: 'invitation',
+    sharingPage: true,
+    brand: { colours: { primary: '#0a7a3c', background: '#7a1f5c' } },
+  },
   restore: { allowPastDates: true },
 };
 const axe = async (page: Page) =>
@@ -70,7 +74,11 @@ describe.skipIf(executablePath === undefined)('the sharing page', { timeout: 180
         });
         await server.services.snapshots.refresh(tenant);
       },
-      async person(displayName: string, car?: string) {
+      async lose(id: string, car: string) {
+        const url = `/${tenant}/actors/user/${id}/relationships/is_owner_of/car/${car}`;
+        expect((await server.app.inject({ method: 'DELETE', url, headers })).statusCode).toBe(204);
+      },
+      async person(displayName: string, ...cars: string[]) {
         const email = `sharer${people++}@example.com`;
         const made = await signUp(server.services.accounts, tenant, { email, password, invitedEmail: email });
         if (made.status !== 'created') throw new Error(made.status);
@@ -80,10 +88,11 @@ describe.skipIf(executablePath === undefined)('the sharing page', { timeout: 180
           name: displayName,
           requestId: 'test',
         });
-        const payload = { relationshipType: 'is_owner_of', to: { type: 'car', id: car } };
         const url = `/${tenant}/actors/user/${id}/relationships`;
-        if (car !== undefined)
+        for (const car of cars) {
+          const payload = { relationshipType: 'is_owner_of', to: { type: 'car', id: car } };
           expect((await server.app.inject({ method: 'POST', url, headers, payload })).statusCode).toBe(201);
+        }
         const value = await beginSession(server.services.accounts, tenant, made.account, Date.now());
         const cookies = [{ name: 'accord_own_session', value, url: `${base}/${tenant}/` }];
         return { id, email, cookies, token: await server.user(tenant, id) };
@@ -106,8 +115,8 @@ describe.skipIf(executablePath === undefined)('the sharing page', { timeout: 180
 
   test('two people share a car, and one takes it back', async () => {
     const { tenant } = site;
-    const { person, define } = await sharing(tenant);
-    const [alice, bob] = [await person('Alice', 'car-7'), await person('Bob')];
+    const { person, lose, define } = await sharing(tenant);
+    const [alice, bob] = [await person('Alice', 'car-7', 'car-8'), await person('Bob')];
     await using first = await open({}, alice.cookies);
     await using second = await open({ viewport: { width: 390, height: 844 }, colorScheme: 'dark' }, bob.cookies);
     const [hers, his] = [first.page, second.page];
@@ -123,11 +132,19 @@ describe.skipIf(executablePath === undefined)('the sharing page', { timeout: 180
     await hers.getByLabel('Last day of the access').fill('2020-01-01');
     await hers.getByText('The day has passed.').waitFor();
     await hers.getByLabel('Last day of the access').fill('2090-01-01');
+    const what = hers.getByLabel('What');
+    const offers = await what.getByRole('option').allTextContents();
+    await what.selectOption(offers.find((one) => one.includes('car-8')) as string);
     // What is typed outlives the page.
     const kept = () => hers.evaluate('Object.values(localStorage).join()') as Promise<string>;
     await expect.poll(kept).toContain('2090-01-01');
+    await lose(alice.id, 'car-8');
     await hers.reload();
     expect(await hers.getByLabel('Mail address of the other person').inputValue()).toBe(bob.email);
+    // What was chosen is gone, and nothing else is shared in its place.
+    expect(await what.inputValue()).toBe('');
+    await hers.getByRole('button', { name: 'Send the invitation' }).click();
+    await what.selectOption(offers.find((one) => one.includes('car-7')) as string);
     const last = hers.getByLabel('Last day of the access');
     await whileSent(hers, 'POST', '/sharing/invitations', () => last.fill('2091-01-01'));
     await hers.getByRole('button', { name: 'Send the invitation' }).click();

@@ -38,4 +38,7 @@ export const isConflict = (error: unknown) => error instanceof ApiProblem && err
 /** What was to be made is there already. A manifest's is told before the condition is looked at. */
 export const isTaken = (error: unknown) =>
   isConflict(error) || (error instanceof ApiProblem && error.code === 'owned_by_manifest');
+/** It ended, or was answered, since it was read. */
+export const isOver = (error: unknown): error is ApiProblem =>
+  error instanceof ApiProblem && [404, 409, 410].includes(error.status);
 export const isMissing = (error: unknown) => error instanceof ApiProblem && error.status === 404;

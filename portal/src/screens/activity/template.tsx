@@ -21,13 +21,15 @@ import {
   ProblemAlert,
   ShowAs,
   toast,
+  WithPanel,
 } from '../../ui/index.ts';
 import { ActivityPage } from './tabs.tsx';
+import { TestMail, type Tried } from './test-mail.tsx';
 import { texts } from './texts.ts';
 
 type Parts = { subject: string; html?: string; text?: string };
 type Shown = { subject: string; text: string; html?: string };
-type Template = Parts & { builtIn: boolean; variables?: string[]; managedBy?: string };
+type Template = Parts & Tried & { builtIn: boolean; managedBy?: string };
 
 export default function TemplatePage() {
   const t = useTexts(texts);
@@ -71,6 +73,7 @@ function Editor({ template, etag, path, draftKey }: EditorProps) {
   const stored: Parts = { subject: template.subject, html: template.html ?? '', text: template.text ?? '' };
   const parts = draft ?? stored;
   const [isRestoring, setRestoring] = useState(false);
+  const [isTesting, setTesting] = useState(false);
   const [preview, setPreview] = useState<Shown & { count: number }>();
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
@@ -105,9 +108,9 @@ function Editor({ template, etag, path, draftKey }: EditorProps) {
       setBusy(false);
     }
   };
-  const change = (changed: Partial<Parts>) => keep({ ...parts, ...changed });
+  const test = isTesting && <TestMail of={template} hasDraft={draft !== undefined} onClose={() => setTesting(false)} />;
   return (
-    <>
+    <WithPanel panel={test}>
       {isOld && (
         <DraftConflict onKeep={() => rebase(parts)} onDrop={drop}>
           <Facts facts={factsOf(stored, t)} />
@@ -122,29 +125,8 @@ function Editor({ template, etag, path, draftKey }: EditorProps) {
         </Notice>
       )}
       <div className="form" style={{ maxWidth: 'none' }}>
-        <TextInput
-          label={t.mailSubject}
-          readOnly={!mayEdit}
-          value={parts.subject}
-          onChange={(event) => change({ subject: event.currentTarget.value })}
-        />
-        <Textarea
-          label={t.html}
-          readOnly={!mayEdit}
-          rows={14}
-          className="mono"
-          value={parts.html ?? ''}
-          onChange={(event) => change({ html: event.currentTarget.value })}
-        />
-        <Textarea
-          label={t.text}
-          readOnly={!mayEdit}
-          rows={8}
-          className="mono"
-          value={parts.text ?? ''}
-          onChange={(event) => change({ text: event.currentTarget.value })}
-        />
-        {template.variables && (
+        <Fields parts={parts} isReadOnly={!mayEdit} onChange={(changed) => keep({ ...parts, ...changed })} />
+        {template.variables.length > 0 && (
           <p className="dim">
             {t.variables}: <span className="mono">{template.variables.map((one) => `{{ ${one} }}`).join(' ')}</span>
           </p>
@@ -154,6 +136,11 @@ function Editor({ template, etag, path, draftKey }: EditorProps) {
           {mayDo(tenant.role, 'edit') && (
             <Button variant="default" onClick={() => attempt(show)}>
               {t.preview}
+            </Button>
+          )}
+          {mayDo(tenant.role, 'admin') && (
+            <Button variant="default" aria-expanded={isTesting} onClick={() => setTesting(!isTesting)}>
+              {t.testMail}
             </Button>
           )}
           {mayEdit && (
@@ -183,6 +170,38 @@ function Editor({ template, etag, path, draftKey }: EditorProps) {
           }}
         />
       )}
+    </WithPanel>
+  );
+}
+
+type FieldsProps = { parts: Parts; isReadOnly: boolean; onChange: (changed: Partial<Parts>) => void };
+
+function Fields({ parts, isReadOnly, onChange }: FieldsProps) {
+  const t = useTexts(texts);
+  return (
+    <>
+      <TextInput
+        label={t.mailSubject}
+        readOnly={isReadOnly}
+        value={parts.subject}
+        onChange={(event) => onChange({ subject: event.currentTarget.value })}
+      />
+      <Textarea
+        label={t.html}
+        readOnly={isReadOnly}
+        rows={14}
+        className="mono"
+        value={parts.html ?? ''}
+        onChange={(event) => onChange({ html: event.currentTarget.value })}
+      />
+      <Textarea
+        label={t.text}
+        readOnly={isReadOnly}
+        rows={8}
+        className="mono"
+        value={parts.text ?? ''}
+        onChange={(event) => onChange({ text: event.currentTarget.value })}
+      />
     </>
   );
 }

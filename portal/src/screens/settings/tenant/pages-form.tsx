@@ -1,9 +1,10 @@
 /** Changing how the pages look. What is typed is kept until it is saved; what somebody else saved meanwhile is shown before it is replaced. */
 import { Button, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { defaultColour, isColour } from '../../../../../server/pages/brand.ts';
+import { defaultColour, isColour, surfaces } from '../../../../../server/pages/brand.ts';
 import { asRead } from '../../../core/api.ts';
 import { useDraft } from '../../../core/drafts.ts';
+import { base } from '../../../core/page.ts';
 import { isConflict } from '../../../core/problem.ts';
 import { queryClient } from '../../../core/query.ts';
 import { useTenant } from '../../../core/session.ts';
@@ -14,69 +15,117 @@ import {
   brandingOf,
   type Form,
   formOf,
+  isColourOrNone,
   isSame,
   type PageLanguage,
   pageLanguages,
   type Stored,
 } from './branding.ts';
 import { Contrast } from './contrast.tsx';
+import { LogInPreview } from './log-in-preview.tsx';
 import { texts } from './texts.ts';
 
 export function PagesForm({ stored, etag }: { stored: Stored; etag: string | undefined }) {
   const t = useTexts(texts);
   const editing = useBranding(stored, etag);
+  const { tenant } = useTenant();
   const { form, change, error, isBusy, isDirty, meanwhile } = editing;
-  const isWrong = form.colour.trim() !== '' && !isColour(form.colour.trim());
+  const isWrong = !isColourOrNone(form.colour) || !isColourOrNone(form.background);
   return (
-    <form className="form" onSubmit={editing.save}>
-      <TextInput
-        label={t.displayName}
-        required
-        value={form.displayName}
-        onChange={(event) => change({ displayName: event.currentTarget.value })}
-      />
-      <TextInput
-        label={t.logo}
-        type="url"
-        pattern="https://.*"
-        value={form.logo}
-        onChange={(event) => change({ logo: event.currentTarget.value })}
-      />
-      <div className="row" style={{ alignItems: 'end' }}>
+    <>
+      <form className="form" onSubmit={editing.save}>
         <TextInput
+          label={t.displayName}
+          required
+          value={form.displayName}
+          onChange={(event) => change({ displayName: event.currentTarget.value })}
+        />
+        <TextInput
+          label={t.logo}
+          type="url"
+          pattern="https://.*"
+          value={form.logo}
+          onChange={(event) => change({ logo: event.currentTarget.value })}
+        />
+        <Colour
           label={t.colour}
-          description={t.colourWhy}
+          about={t.colourWhy}
           value={form.colour}
-          {...(isWrong ? { error: t.notColour } : {})}
-          onChange={(event) => change({ colour: event.currentTarget.value })}
+          fallback={defaultColour}
+          onChange={(colour) => change({ colour })}
         />
-        <input
-          type="color"
-          aria-label={t.pickColour}
-          value={isColour(form.colour.trim()) ? form.colour.trim() : defaultColour}
-          onChange={(event) => change({ colour: event.currentTarget.value })}
+        <Colour
+          label={t.background}
+          about={t.backgroundWhy}
+          value={form.background}
+          fallback={surfaces.light.paper}
+          onChange={(background) => change({ background })}
         />
-      </div>
-      <Languages chosen={form.languages} onChange={(languages) => change({ languages })} />
-      {!isWrong && <Contrast colour={form.colour.trim()} name={form.displayName} />}
-      {meanwhile && (
-        <DraftConflict onKeep={editing.goOn} onDrop={editing.discard}>
-          <Facts facts={brandingFacts(stored, t)} />
-        </DraftConflict>
-      )}
-      {error !== undefined && <ProblemAlert error={error} />}
-      {isDirty && <p className="dim">{t.draftKept}</p>}
-      <div className="row">
-        <Button type="submit" loading={isBusy} disabled={!isDirty || isWrong || meanwhile}>
-          {t.save}
-        </Button>
-        {isDirty && (
-          <Button variant="subtle" onClick={editing.discard}>
-            {t.discard}
-          </Button>
+        <Languages chosen={form.languages} onChange={(languages) => change({ languages })} />
+        <label>
+          <input
+            type="checkbox"
+            checked={form.sharingPage}
+            onChange={(event) => change({ sharingPage: event.currentTarget.checked })}
+          />{' '}
+          {t.sharingPage}
+        </label>
+        <p className="dim" style={{ overflowWrap: 'anywhere' }}>
+          {t.sharingPageWhy(`${location.origin}${base}/${tenant.code}/account/sharing`)}
+        </p>
+        <Contrast of={form} />
+        {meanwhile && (
+          <DraftConflict onKeep={editing.goOn} onDrop={editing.discard}>
+            <Facts facts={brandingFacts(stored, t)} />
+          </DraftConflict>
         )}
-      </div>
-    </form>
+        {error !== undefined && <ProblemAlert error={error} />}
+        {isDirty && <p className="dim">{t.draftKept}</p>}
+        <div className="row">
+          <Button type="submit" loading={isBusy} disabled={!isDirty || isWrong || meanwhile}>
+            {t.save}
+          </Button>
+          {isDirty && (
+            <Button variant="subtle" onClick={editing.discard}>
+              {t.discard}
+            </Button>
+          )}
+        </div>
+      </form>
+      <LogInPreview of={form} />
+    </>
+  );
+}
+
+type ColourProps = {
+  label: string;
+  about: string;
+  value: string;
+  /** What the picker begins with where there is none. */
+  fallback: string;
+  onChange: (colour: string) => void;
+};
+
+function Colour({ label, about, value, fallback, onChange }: ColourProps) {
+  const t = useTexts(texts);
+  const typed = value.trim();
+  return (
+    <div className="row" style={{ alignItems: 'end', flexWrap: 'nowrap' }}>
+      <TextInput
+        style={{ flex: 1 }}
+        label={label}
+        description={about}
+        value={value}
+        {...(isColourOrNone(value) ? {} : { error: t.notColour })}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      />
+      <input
+        type="color"
+        aria-label={t.pickColour(label)}
+        value={isColour(typed) ? typed : fallback}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      />
+    </div>
   );
 }
 
@@ -87,18 +136,19 @@ function useBranding(stored: Stored, etag: string | undefined) {
   const [isBusy, setBusy] = useState(false);
   const now = formOf(stored);
   // The ETag is of the whole tenant, and changes with anything of it: a draft has what was stored of the form when it was begun.
-  const kept = useDraft<Form & { of?: Form }>(`${tenant.code}/branding`);
-  const { of: begun = now, ...form }: Form & { of?: Form } = kept.draft ?? now;
+  const kept = useDraft<Partial<Form> & { of?: Form }>(`${tenant.code}/branding`);
+  // A draft of an earlier version may lack fields.
+  const { of: begun = now, ...form }: Form & { of?: Form } = { ...now, ...kept.draft };
   const reload = () => queryClient.invalidateQueries({ queryKey: ['branding', tenant.code] });
-  const put = async (over: { data: Stored; etag: string | undefined }): Promise<void> => {
+  const put = async (over: string | undefined): Promise<void> => {
     try {
-      await api.put('/branding', { body: brandingOf(form, over.data), ...asRead(over.etag) });
+      await api.put('/branding', { body: brandingOf(form), ...asRead(over) });
     } catch (caught) {
       if (!isConflict(caught)) throw caught;
       const fresh = await api.get<Stored>('/branding');
       // Something else of the tenant changed, and not this: nobody's work is replaced.
-      if (!isSame(formOf(fresh.data), begun) || fresh.etag === over.etag) throw caught;
-      await put(fresh);
+      if (!isSame(formOf(fresh.data), begun) || fresh.etag === over) throw caught;
+      await put(fresh.etag);
     }
   };
   const save = async (event: FormEvent) => {
@@ -106,7 +156,7 @@ function useBranding(stored: Stored, etag: string | undefined) {
     setBusy(true);
     setError(undefined);
     try {
-      await put({ data: stored, etag });
+      await put(etag);
       await reload();
       kept.saved(kept.draft, undefined, (typed) => ({ ...typed, of: form }));
       toast({ text: t.saved });
