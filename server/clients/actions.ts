@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { authorOf } from '../core/author.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { checkDeletionOwnership, checkOwnership, type Owner, type Writer } from '../core/ownership.ts';
-import { checkIfMatch } from '../http/config-api.ts';
+import { checkPreconditions, type Preconditions } from '../http/config-api.ts';
 import { allowClientTokens, denyClientTokens } from '../keys/index.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
 import { type ConfigUnit, type ConfigWriteServices, transferRow, write } from '../writes/index.ts';
@@ -24,8 +24,7 @@ import {
 
 export type ClientServices = ConfigWriteServices & SecretServices;
 
-type PutOptions = {
-  ifMatch?: string;
+type PutOptions = Preconditions & {
   /** The one that a manifest's client is to have; absent: those that it has stay. */
   secret?: string | undefined;
 };
@@ -48,7 +47,7 @@ export async function putClient(
   return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
     const row = await readClient(unit.tx, tenant, clientId);
     const ownership = checkOwnership(row?.owner, writer, unit.tenantRow.spec.configAuthority);
-    checkIfMatch(options.ifMatch, row?.revision);
+    checkPreconditions(options, row?.revision);
     checkClient(spec, row === undefined ? await countClients(unit.tx, tenant) : 0, unit.tenantRow.spec);
     const same = row && isDeepStrictEqual(row.spec, spec) && isDeepStrictEqual(row.owner, writer.owner);
     if (!same) {
@@ -81,7 +80,7 @@ export async function deleteClient(
   writer: Writer,
   tenant: string,
   clientId: string,
-  options: { ifMatch?: string } = {},
+  options: Preconditions = {},
 ): Promise<ConfigWritten<void>> {
   return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
     const row = await readClient(unit.tx, tenant, clientId);
@@ -90,7 +89,7 @@ export async function deleteClient(
       return;
     }
     checkDeletionOwnership(row.owner, writer, unit.tenantRow.spec.configAuthority);
-    checkIfMatch(options.ifMatch, row.revision);
+    checkPreconditions(options, row.revision);
     await removeClient(unit.tx, tenant, clientId);
     unit.changed('oauth_client', clientId, 'delete');
     await denyClientTokens(unit, clientId, 'gone');

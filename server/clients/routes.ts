@@ -5,7 +5,16 @@ import { type Role, roles } from '../core/auth/schema.ts';
 import { limits } from '../core/limits.ts';
 import { describeOwner } from '../core/ownership.ts';
 import { optionalBody } from '../http/body.ts';
-import { answerWritten, type ConfigServing, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../http/config-api.ts';
+import {
+  answerWritten,
+  type ConfigServing,
+  Empty,
+  etagOf,
+  IfMatch,
+  preconditionsOf,
+  WriteHeaders,
+  writerOf,
+} from '../http/config-api.ts';
 import { type App, memberOf, TenantParams } from '../http/fastify.ts';
 import { decodeCursor, NamesPage, pageOfNames, WholeQuery } from '../http/paging.ts';
 import { type ClientServices, deleteClient, putClient } from './actions.ts';
@@ -75,14 +84,14 @@ function registerWriting(app: App, services: ClientRouteServices): void {
     schema: {
       summary: 'Register or replace a client',
       params: ClientParams,
-      headers: IfMatch,
+      headers: WriteHeaders,
       body: ClientBody,
       response: { 200: Empty },
     },
     handler: async (request, reply) => {
       const { tenant, id } = request.params;
       const spec = checkClientBody(tenant, id, request.body);
-      const written = await putClient(services, writerOf(request), tenant, spec, ifMatchOf(request.headers));
+      const written = await putClient(services, writerOf(request), tenant, spec, preconditionsOf(request.headers));
       return answerWritten(reply, services, tenant, { revision: written.revision, object: written.result.revision });
     },
   });
@@ -98,7 +107,7 @@ function registerWriting(app: App, services: ClientRouteServices): void {
     },
     handler: async (request, reply) => {
       const { tenant, id } = request.params;
-      const written = await deleteClient(services, writerOf(request), tenant, id, ifMatchOf(request.headers));
+      const written = await deleteClient(services, writerOf(request), tenant, id, preconditionsOf(request.headers));
       return answerWritten(reply, services, tenant, written);
     },
   });

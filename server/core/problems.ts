@@ -98,7 +98,7 @@ export const problem = defineProblems({
   precondition_failed: {
     status: 412,
     title: 'Precondition failed',
-    when: 'If-Match does not match the current version of the object.',
+    when: 'If-Match does not match the current version of the object, or If-None-Match is * and the object exists.',
   },
   body_too_large: {
     status: 413,

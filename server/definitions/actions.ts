@@ -9,7 +9,7 @@ import { instantMs, utc } from '../core/instants.ts';
 import { limits } from '../core/limits.ts';
 import { checkOwnership, type Writer } from '../core/ownership.ts';
 import { problem } from '../core/problems.ts';
-import { checkIfMatch } from '../http/config-api.ts';
+import { checkPreconditions, type Preconditions } from '../http/config-api.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
 import { type ConfigUnit, type ConfigWriteServices, write } from '../writes/index.ts';
 import { changedContent, contentPlan, sanitizedContent } from './content.ts';
@@ -50,7 +50,7 @@ import {
 } from './store.ts';
 
 export type DefinitionServices = ConfigWriteServices;
-export type PutOptions = { ifMatch?: string };
+export type PutOptions = Preconditions;
 type Put = Promise<ConfigWritten<{ revision: number }>>;
 type Body = Readonly<Record<string, unknown>>;
 type DocumentKey = VersionKey & { language: string; document: string };
@@ -73,7 +73,7 @@ export async function putDefinition(
   return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
     const row = await readDefinition(unit.tx, tenant, name);
     checkOwnership(row?.archived ? undefined : row?.owner, writer, unit.tenantRow.spec.configAuthority);
-    checkIfMatch(options.ifMatch, row?.revision);
+    checkPreconditions(options, row?.revision);
     const attributes = attributesOf(unit.tenantRow.spec, 'definition', custom, '');
     const keeps = row !== undefined && isDeepStrictEqual(row.attributes, attributes);
     if (row && isDefinitionLocked(row, unit.now) && !(keeps && (row.archived || asked !== undefined))) {
@@ -105,7 +105,7 @@ export async function putVersion(
   return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
     const definition = await openDefinition(unit, writer, name);
     const row = definition.versions.find((one) => one.version === version);
-    checkIfMatch(options.ifMatch, row?.revision);
+    checkPreconditions(options, row?.revision);
     const attributes = attributesOf(unit.tenantRow.spec, 'version', body, '');
     if (row && isVersionLocked(row, unit.now)) throw definitionProblem('version_locked');
     if (row && isDeepStrictEqual(row.attributes, attributes)) return { revision: row.revision };
@@ -133,7 +133,7 @@ export async function putEndOfLife(
   return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
     const definition = await openDefinition(unit, writer, name);
     const row = requireVersion(definition, version);
-    checkIfMatch(options.ifMatch, row.endOfLife && row.revision);
+    checkPreconditions(options, row.endOfLife && row.revision);
     const { now } = unit;
     if (row.endOfLife && isEndOfLifeLocked(row.endOfLife, now)) {
       const detail = `The startDate, ${utc(row.endOfLife.startDate)}, has been reached.`;
@@ -168,7 +168,7 @@ export async function putDocument(
     const { versions } = await openDefinition(unit, writer, name);
     const parent = requireVersion({ versions }, version);
     const row = parent.documents.find((one) => one.language === language && one.version === document);
-    checkIfMatch(options.ifMatch, row?.revision);
+    checkPreconditions(options, row?.revision);
     const { now } = unit;
     if (row && isDocumentLocked(row, now)) {
       throw lockedDocument({ name, version, document: row }, '', changedContent(row.content, content));

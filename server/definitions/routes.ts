@@ -4,7 +4,15 @@ import { roles } from '../core/auth/schema.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import type { Writer } from '../core/ownership.ts';
-import { answerWritten, type ConfigServing, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../http/config-api.ts';
+import {
+  answerWritten,
+  type ConfigServing,
+  Empty,
+  etagOf,
+  preconditionsOf,
+  WriteHeaders,
+  writerOf,
+} from '../http/config-api.ts';
 import type { App } from '../http/fastify.ts';
 import { decodeCursor, pageOfNames, WholeQuery } from '../http/paging.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
@@ -109,13 +117,13 @@ function put(
     schema: {
       summary: `Create or replace ${noun}`,
       params: paramsOf(url),
-      headers: IfMatch,
+      headers: WriteHeaders,
       body,
       response: { 200: answer },
     },
     handler: async (request, reply) => {
       const params = request.params as Params;
-      const options = ifMatchOf(request.headers as { 'if-match'?: string });
+      const options = preconditionsOf(request.headers);
       const written = await act({ writer: writerOf(request), params, body: request.body, options });
       const { revision, result } = written;
       const empty = await answerWritten(reply, services, params.tenant, { revision, object: result.revision });

@@ -6,8 +6,18 @@ import { apiOwner, type Writer } from '../core/ownership.ts';
 import { problem } from '../core/problems.ts';
 import { memberOf } from './fastify.ts';
 
-/** The headers of a write of configuration. */
-export const IfMatch = Type.Object({ 'if-match': Type.Optional(Type.String({ maxLength: 1024 })) });
+const header = { maxLength: 1024 };
+/** The header of what changes or removes an object that is there. */
+export const IfMatch = Type.Object({ 'if-match': Type.Optional(Type.String(header)) });
+/** The headers of what creates or replaces an object. */
+export const WriteHeaders = Type.Object({
+  'if-match': Type.Optional(
+    Type.String({ ...header, description: 'ETags, of which the object must have one; `*`: it must exist.' }),
+  ),
+  'if-none-match': Type.Optional(Type.Literal('*', { description: '`*`: the object must not exist.' })),
+});
+/** What the caller requires of the object, each a header. */
+export type Preconditions = { ifMatch?: string; ifNoneMatch?: '*' };
 /** The answer of a write of configuration. */
 export const Empty = Type.Object({}, { additionalProperties: false });
 
@@ -17,17 +27,20 @@ export function etagOf(revision: number): string {
 }
 
 /**
- * If-Match against the object's current revision (undefined: there is no object; `*` then fails too).
+ * To be called in the transaction of the write, where nobody else can write the object.
+ * @param current its revision; undefined: there is no object
  * @throws Problem precondition_failed
  */
-export function checkIfMatch(header: string | undefined, current: number | undefined): void {
-  if (header === undefined) return;
-  const tags = header.split(',').map((tag) => tag.trim());
-  const matches = current !== undefined && (tags.includes('*') || tags.includes(etagOf(current)));
-  if (!matches)
-    throw problem('precondition_failed', {
-      detail: `If-Match is ${header}; the object ${current === undefined ? 'does not exist' : `is at ${etagOf(current)}`}.`,
-    });
+export function checkPreconditions({ ifMatch, ifNoneMatch }: Preconditions, current: number | undefined): void {
+  const tags = ifMatch?.split(',').map((tag) => tag.trim());
+  const matches = current !== undefined && (tags?.includes('*') || tags?.includes(etagOf(current)));
+  if (tags && !matches) throw failed(`If-Match is ${ifMatch}`, current);
+  if (ifNoneMatch !== undefined && current !== undefined) throw failed('If-None-Match is *', current);
+}
+
+function failed(required: string, current: number | undefined) {
+  const state = current === undefined ? 'does not exist' : `is at ${etagOf(current)}`;
+  return problem('precondition_failed', { detail: `${required}; the object ${state}.` });
 }
 
 /** Who writes through the Config API: the member, for a row that the API owns. @throws Problem forbidden */
@@ -65,7 +78,11 @@ export async function answerWritten(
   return {};
 }
 
-/** The If-Match header as an action takes it. */
-export function ifMatchOf(headers: { 'if-match'?: string }): { ifMatch?: string } {
-  return headers['if-match'] === undefined ? {} : { ifMatch: headers['if-match'] };
+/** The headers as an action takes them. */
+export function preconditionsOf(headers: {
+  'if-match'?: string | undefined;
+  'if-none-match'?: string | undefined;
+}): Preconditions {
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
+  return { ...(ifMatch === undefined ? {} : { ifMatch }), ...(ifNoneMatch === '*' ? { ifNoneMatch } : {}) };
 }

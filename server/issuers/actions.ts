@@ -6,7 +6,7 @@ import type { Transaction } from '../core/db/database.ts';
 import type { Encrypter } from '../core/encrypter.ts';
 import { checkDeletionOwnership, checkOwnership, type Owner, type Writer } from '../core/ownership.ts';
 import { problem } from '../core/problems.ts';
-import { checkIfMatch } from '../http/config-api.ts';
+import { checkPreconditions, type Preconditions } from '../http/config-api.ts';
 import { type ConfigWritten, readTenant, storeSecrets, type TenantRow } from '../tenants/index.ts';
 import { type ConfigUnit, type ConfigWriteServices, transferRow, write } from '../writes/index.ts';
 import { issuerProblem } from './problems.ts';
@@ -32,13 +32,13 @@ export async function putIssuer(
   tenant: string,
   name: string,
   given: IssuerSpec,
-  options: { ifMatch?: string; loginSecret?: LoginSecret } = {},
+  options: Preconditions & { loginSecret?: LoginSecret } = {},
 ): Promise<ConfigWritten<{ revision: number }>> {
   return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
     const all = await loadIssuers(unit.tx, tenant);
     const row = all.find((issuer) => issuer.name === name);
     const ownership = checkOwnership(row?.owner, writer, unit.tenantRow.spec.configAuthority);
-    checkIfMatch(options.ifMatch, row?.revision);
+    checkPreconditions(options, row?.revision);
     const told = issuerSpecOf(given);
     const spec = writer.owner.source === 'api' ? withLoginSecret(told, row?.spec, options.loginSecret) : told;
     checkIssuer(
@@ -85,7 +85,7 @@ export async function deleteIssuer(
   writer: Writer,
   tenant: string,
   name: string,
-  options: { ifMatch?: string } = {},
+  options: Preconditions = {},
 ): Promise<ConfigWritten<void>> {
   return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
     const row = await readIssuer(unit.tx, tenant, name);
@@ -94,7 +94,7 @@ export async function deleteIssuer(
       return;
     }
     checkDeletionOwnership(row.owner, writer, unit.tenantRow.spec.configAuthority);
-    checkIfMatch(options.ifMatch, row.revision);
+    checkPreconditions(options, row.revision);
     await removeIssuer(unit.tx, tenant, name);
     const none = { before: row.spec, spec: undefined, secret: undefined };
     await storeLoginSecret(services, unit, writer, { name, ...none });
@@ -135,7 +135,7 @@ export async function requireTenant(tx: Transaction, tenant: string): Promise<Te
 
 /**
  * Replaces the tenant's token mapping, which is part of the Tenant and has the same owner.
- * @param options ifMatch is compared with the tenant's revision
+ * @param options compared with the tenant's revision
  * @throws Problem owned_by_manifest, config_authority, precondition_failed, tenant_not_found
  */
 export async function putTokenMapping(
@@ -143,12 +143,12 @@ export async function putTokenMapping(
   writer: Writer,
   tenant: string,
   mapping: TokenMappingSpec,
-  options: { ifMatch?: string } = {},
+  options: Preconditions = {},
 ): Promise<ConfigWritten<void>> {
   return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
     const { owner, spec, revision } = unit.tenantRow;
     checkOwnership(owner, writer, spec.configAuthority);
-    checkIfMatch(options.ifMatch, revision);
+    checkPreconditions(options, revision);
     if (isDeepStrictEqual(spec.tokenMapping, mapping)) return;
     await updateTokenMapping(unit.tx, tenant, mapping, writer);
     unit.changed('tenant', tenant, 'put', { tokenMapping: mapping });

@@ -4,7 +4,16 @@ import { shownName } from '../core/auth/mask.ts';
 import { type Role, roles } from '../core/auth/schema.ts';
 import { limits } from '../core/limits.ts';
 import { describeOwner } from '../core/ownership.ts';
-import { answerWritten, type ConfigServing, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../http/config-api.ts';
+import {
+  answerWritten,
+  type ConfigServing,
+  Empty,
+  etagOf,
+  IfMatch,
+  preconditionsOf,
+  WriteHeaders,
+  writerOf,
+} from '../http/config-api.ts';
 import { type App, memberOf, TenantParams } from '../http/fastify.ts';
 import { decodeCursor, NamesPage, pageOfNames, WholeQuery } from '../http/paging.ts';
 import {
@@ -85,14 +94,14 @@ function registerWriting(app: App, services: IssuerRouteServices): void {
     schema: {
       summary: 'Create or replace a trusted issuer',
       params: IssuerParams,
-      headers: IfMatch,
+      headers: WriteHeaders,
       body: IssuerBody,
       response: { 200: Empty },
     },
     handler: async (request, reply) => {
       const { tenant, name } = request.params;
       const { spec, loginSecret } = checkIssuerBody(tenant, name, request.body);
-      const options = { ...ifMatchOf(request.headers), loginSecret };
+      const options = { ...preconditionsOf(request.headers), loginSecret };
       const written = await putIssuer(services, writerOf(request), tenant, name, spec, options);
       return answerWritten(reply, services, tenant, { revision: written.revision, object: written.result.revision });
     },
@@ -109,7 +118,7 @@ function registerWriting(app: App, services: IssuerRouteServices): void {
     },
     handler: async (request, reply) => {
       const { tenant, name } = request.params;
-      const written = await deleteIssuer(services, writerOf(request), tenant, name, ifMatchOf(request.headers));
+      const written = await deleteIssuer(services, writerOf(request), tenant, name, preconditionsOf(request.headers));
       return answerWritten(reply, services, tenant, written);
     },
   });
@@ -140,7 +149,7 @@ function registerTokenMapping(app: App, services: IssuerRouteServices): void {
     schema: {
       summary: 'Set which claims name the actor, for issuers without their own setting',
       params: TenantParams,
-      headers: IfMatch,
+      headers: WriteHeaders,
       body: TokenMappingBody,
       response: { 200: Empty },
     },
@@ -151,7 +160,7 @@ function registerTokenMapping(app: App, services: IssuerRouteServices): void {
         writerOf(request),
         tenant,
         tokenMappingOf(request.body),
-        ifMatchOf(request.headers),
+        preconditionsOf(request.headers),
       );
       return answerWritten(reply, services, tenant, { revision: written.revision, object: written.revision });
     },

@@ -5,7 +5,7 @@ import type { Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { checkDeletionOwnership, checkOwnership, type Owner, type Writer } from '../core/ownership.ts';
 import { type ProblemPlace, problem } from '../core/problems.ts';
-import { checkIfMatch } from '../http/config-api.ts';
+import { checkPreconditions, type Preconditions } from '../http/config-api.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
 import { type ConfigWriteServices, transferRow, write } from '../writes/index.ts';
 import { type Part, placeOf, renderLiquid, TemplateError, variablesOf } from './liquid.ts';
@@ -27,7 +27,6 @@ import { texts } from './texts.ts';
 import { builtIn, isBuiltIn, sampleVariables, shownVariables } from './variables.ts';
 
 type Key = { name: string; language: string };
-type Options = { ifMatch?: string };
 
 const partsOf = ({ subject, html, text }: Partial<TemplateSpec>) =>
   [
@@ -98,7 +97,7 @@ export async function putTemplate(
   writer: Writer,
   tenant: string,
   { name, language, spec }: Key & { spec: TemplateSpec },
-  { ifMatch }: Options = {},
+  options: Preconditions = {},
 ): Promise<ConfigWritten<{ revision: number }>> {
   checkTemplate({ name, language }, spec);
   return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
@@ -106,7 +105,7 @@ export async function putTemplate(
     const row = others.find((one) => one.language === language);
     if (row === undefined) checkLanguage(language, others);
     const ownership = checkOwnership(row?.owner, writer, unit.tenantRow.spec.configAuthority);
-    checkIfMatch(ifMatch, row?.revision);
+    checkPreconditions(options, row?.revision);
     if (row === undefined && (await countTemplates(unit.tx, tenant)) >= limits.mailTemplatesMax)
       throw mailProblem('mail_templates_full');
     if (row && isDeepStrictEqual(row.spec, spec) && isDeepStrictEqual(row.owner, writer.owner))
@@ -123,7 +122,7 @@ export async function deleteTemplate(
   writer: Writer,
   tenant: string,
   key: Key,
-  { ifMatch }: Options = {},
+  options: Preconditions = {},
 ): Promise<ConfigWritten<void>> {
   return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
     const row = await readTemplate(unit.tx, tenant, key);
@@ -132,7 +131,7 @@ export async function deleteTemplate(
       return;
     }
     checkDeletionOwnership(row.owner, writer, unit.tenantRow.spec.configAuthority);
-    checkIfMatch(ifMatch, row.revision);
+    checkPreconditions(options, row.revision);
     await removeTemplate(unit.tx, tenant, key);
     unit.changed('mail_template', `${key.name}/${key.language}`, 'delete');
   });
@@ -161,7 +160,7 @@ export async function putSettings(
   writer: Writer,
   tenant: string,
   spec: MailSettings,
-  { ifMatch }: Options = {},
+  options: Preconditions = {},
 ): Promise<ConfigWritten<{ revision: number }>> {
   if (/[\r\n]/.test(spec.from)) throw problem('invalid_request');
   return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
@@ -169,7 +168,7 @@ export async function putSettings(
     if (tenantSpec.mail !== undefined) throw mailProblem('mail_settings_in_manifest');
     const row = await readSettings(unit.tx, tenant);
     checkOwnership(row && writer.owner, writer, tenantSpec.configAuthority);
-    checkIfMatch(ifMatch, row?.revision);
+    checkPreconditions(options, row?.revision);
     if (row && isDeepStrictEqual(row.spec, spec)) return { revision: row.revision };
     await upsertSettings(unit.tx, tenant, { spec, revision: unit.revision }, writer);
     unit.changed('mail_settings', 'mail', 'put');

@@ -4,7 +4,7 @@ import { type Role, roles } from '../core/auth/schema.ts';
 import { limits } from '../core/limits.ts';
 import { apiOwner, describeOwner } from '../core/ownership.ts';
 import { problem } from '../core/problems.ts';
-import { answerWritten, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../http/config-api.ts';
+import { answerWritten, Empty, etagOf, IfMatch, preconditionsOf, WriteHeaders, writerOf } from '../http/config-api.ts';
 import { type App, memberOf, TenantParams, tenantOf } from '../http/fastify.ts';
 import { readTenant } from '../tenants/index.ts';
 import { placeOf, TemplateError } from './liquid.ts';
@@ -111,12 +111,12 @@ function registerWriting(app: App, services: MailRouteServices): void {
     bodyLimit: limits.mailTemplateBodyBytesMax,
     schema: {
       summary: 'Create or replace a mail template of the tenant',
-      ...{ params: TemplateParams, headers: IfMatch, body: TemplateBody, response: { 200: Empty } },
+      ...{ params: TemplateParams, headers: WriteHeaders, body: TemplateBody, response: { 200: Empty } },
     },
     handler: async (request, reply) => {
       const { tenant, name, language } = request.params;
       const one = { name, language, spec: request.body };
-      const written = await putTemplate(services, writerOf(request), tenant, one, ifMatchOf(request.headers));
+      const written = await putTemplate(services, writerOf(request), tenant, one, preconditionsOf(request.headers));
       return answerWritten(reply, services, tenant, { revision: written.revision, object: written.result.revision });
     },
   });
@@ -130,7 +130,7 @@ function registerWriting(app: App, services: MailRouteServices): void {
     },
     handler: async (request, reply) => {
       const { tenant, ...key } = request.params;
-      const written = await deleteTemplate(services, writerOf(request), tenant, key, ifMatchOf(request.headers));
+      const written = await deleteTemplate(services, writerOf(request), tenant, key, preconditionsOf(request.headers));
       return answerWritten(reply, services, tenant, written);
     },
   });
@@ -200,11 +200,17 @@ function registerSettings(app: App, services: MailRouteServices): void {
     schema: {
       summary: 'Set the sender of mail',
       description: "409 if the Tenant's spec.mail states it.",
-      ...{ params: TenantParams, headers: IfMatch, body: SettingsBody, response: { 200: Empty } },
+      ...{ params: TenantParams, headers: WriteHeaders, body: SettingsBody, response: { 200: Empty } },
     },
     handler: async (request, reply) => {
       const { tenant } = request.params;
-      const written = await putSettings(services, writerOf(request), tenant, request.body, ifMatchOf(request.headers));
+      const written = await putSettings(
+        services,
+        writerOf(request),
+        tenant,
+        request.body,
+        preconditionsOf(request.headers),
+      );
       return answerWritten(reply, services, tenant, { revision: written.revision, object: written.result.revision });
     },
   });

@@ -4,7 +4,15 @@ import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { describeOwner } from '../core/ownership.ts';
 import { problem } from '../core/problems.ts';
-import { answerWritten, type ConfigServing, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../http/config-api.ts';
+import {
+  answerWritten,
+  type ConfigServing,
+  Empty,
+  etagOf,
+  preconditionsOf,
+  WriteHeaders,
+  writerOf,
+} from '../http/config-api.ts';
 import { type App, TenantParams } from '../http/fastify.ts';
 import { readTenant } from '../tenants/index.ts';
 import type { ConfigWriteServices } from '../writes/index.ts';
@@ -38,13 +46,13 @@ export function registerBranding(app: App, services: BrandingServices): void {
     schema: {
       summary: "Set how the tenant's pages look",
       params: TenantParams,
-      headers: IfMatch,
+      headers: WriteHeaders,
       body: BrandingBody,
       response: { 200: Empty },
     },
     handler: async (request, reply) => {
       const { tenant } = request.params;
-      const options = ifMatchOf(request.headers);
+      const options = preconditionsOf(request.headers);
       const written = await putBranding(services.writes, writerOf(request), tenant, request.body, options);
       return answerWritten(reply, services, tenant, { revision: written.revision, object: written.revision });
     },

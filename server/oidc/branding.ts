@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox';
 import { definitionOf } from '../../crds/index.ts';
 import { authorOf } from '../core/author.ts';
 import { checkOwnership, type Writer } from '../core/ownership.ts';
-import { checkIfMatch } from '../http/config-api.ts';
+import { checkPreconditions, type Preconditions } from '../http/config-api.ts';
 import { type ConfigWritten, type TenantSpec, updateTenant } from '../tenants/index.ts';
 import { type ConfigWriteServices, write } from '../writes/index.ts';
 
@@ -59,7 +59,7 @@ function withBranding(spec: TenantSpec, branding: BrandingBody): TenantSpec {
 
 /**
  * Replaces how the tenant's pages look.
- * @param options ifMatch is compared with the tenant's revision
+ * @param options compared with the tenant's revision
  * @throws Problem owned_by_manifest, config_authority, precondition_failed, tenant_not_found
  */
 export async function putBranding(
@@ -67,12 +67,12 @@ export async function putBranding(
   writer: Writer,
   tenant: string,
   branding: BrandingBody,
-  options: { ifMatch?: string } = {},
+  options: Preconditions = {},
 ): Promise<ConfigWritten<void>> {
   return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
     const { owner, spec, state, revision } = unit.tenantRow;
     checkOwnership(owner, writer, spec.configAuthority);
-    checkIfMatch(options.ifMatch, revision);
+    checkPreconditions(options, revision);
     const next = withBranding(spec, branding);
     if (isDeepStrictEqual(spec, next)) return;
     await updateTenant(unit.tx, tenant, { spec: next, state }, writer);

@@ -6,7 +6,7 @@ import { limits } from '../core/limits.ts';
 import { checkDeletionOwnership, checkOwnership, type Owner, type Writer } from '../core/ownership.ts';
 import { Problem, problem } from '../core/problems.ts';
 import { counted } from '../core/text.ts';
-import { checkIfMatch } from '../http/config-api.ts';
+import { checkPreconditions, type Preconditions } from '../http/config-api.ts';
 import { packCode } from '../rego/index.ts';
 import type { Reads } from '../rego/schema.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
@@ -44,8 +44,7 @@ export type PolicyServices = ConfigWriteServices & {
   /** Makes what was written ready for decisions; absent where nobody decides. */
   preload?: Engine['preload'];
 };
-type PutPolicyOptions = {
-  ifMatch?: string;
+type PutPolicyOptions = Preconditions & {
   dryRun?: boolean;
   tests?: readonly PolicyTest[];
   action?: 'put' | 'restore';
@@ -107,7 +106,7 @@ async function putPrepared(
   const read = (tx: Transaction) => Promise.all([readPolicy(tx, tenant, name), nextNumber(tx, tenant, name)]);
   const replace = async (unit: ConfigUnit, [row, number]: Awaited<ReturnType<typeof read>>) => {
     const ownership = checkOwnership(row?.owner, writer, unit.tenantRow.spec.configAuthority);
-    checkIfMatch(options.ifMatch, row?.number);
+    checkPreconditions(options, row?.number);
     await checkRelationship(unit.tx, tenant, body.dataSubjects);
     await checkPartsUnchanged(unit, compiled.uses);
     if (options.action === 'restore' && !isDeepStrictEqual(row?.tests ?? [], tests)) throw new ConflictError();
@@ -162,7 +161,7 @@ export async function deletePolicy(
   writer: Writer,
   tenant: string,
   name: string,
-  options: { ifMatch?: string } = {},
+  options: Preconditions = {},
 ): Promise<ConfigWritten<void>> {
   return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
     const row = await readPolicy(unit.tx, tenant, name);
@@ -171,7 +170,7 @@ export async function deletePolicy(
       return;
     }
     checkDeletionOwnership(row.owner, writer, unit.tenantRow.spec.configAuthority);
-    checkIfMatch(options.ifMatch, row.number);
+    checkPreconditions(options, row.number);
     await removePolicy(unit.tx, tenant, name);
     await replaceUses(unit.tx, tenant, { kind: 'policy', name }, []);
     const number = await nextNumber(unit.tx, tenant, name);
@@ -206,7 +205,7 @@ export async function restorePolicy(
   tenant: string,
   name: string,
   number: number,
-  options: { ifMatch?: string } = {},
+  options: Preconditions = {},
 ): Promise<ConfigWritten<{ number: number }>> {
   const row = await services.database.read(tenant, (tx) => readRevision(tx, tenant, name, number));
   if (row === undefined || row.effective_rego === null) throw policyProblem('policy_revision_not_found');

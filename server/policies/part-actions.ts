@@ -4,7 +4,7 @@ import { authorOf } from '../core/author.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { checkDeletionOwnership, checkOwnership, type Owner, type Writer } from '../core/ownership.ts';
-import { checkIfMatch } from '../http/config-api.ts';
+import { checkPreconditions, type Preconditions } from '../http/config-api.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
 import { type ConfigUnit, type ConfigWriteServices, transferRow, write } from '../writes/index.ts';
 import type { PolicyServices } from './actions.ts';
@@ -50,7 +50,7 @@ import {
 import { policyProblem } from './problems.ts';
 import { updateAllowTested, updateCompiled } from './store.ts';
 
-type PutPartOptions = Checking & { ifMatch?: string; action?: 'put' | 'restore' };
+type PutPartOptions = Checking & Preconditions & { action?: 'put' | 'restore' };
 type Prepared = {
   /** Unchanged, it is as it is stored. */
   part: Part;
@@ -114,7 +114,7 @@ async function replace(unit: ConfigUnit, writer: Writer, prepared: Prepared, opt
   const name = { kind, name: called };
   const row = await readPart(tx, tenant, name);
   const ownership = checkOwnership(row?.owner, writer, unit.tenantRow.spec.configAuthority);
-  checkIfMatch(options.ifMatch, row?.number);
+  checkPreconditions(options, row?.number);
   if (row?.digest === digest && isDeepStrictEqual(row.owner, writer.owner)) return { number: row.number };
   await checkAsSeen(unit, prepared);
   if (row === undefined) await checkQuota(unit);
@@ -170,7 +170,7 @@ export async function deletePart(
   writer: Writer,
   tenant: string,
   name: PartName,
-  options: { ifMatch?: string } = {},
+  options: Preconditions = {},
 ): Promise<ConfigWritten<void>> {
   return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
     const { tx, revision } = unit;
@@ -180,7 +180,7 @@ export async function deletePart(
       return;
     }
     checkDeletionOwnership(row.owner, writer, unit.tenantRow.spec.configAuthority);
-    checkIfMatch(options.ifMatch, row.number);
+    checkPreconditions(options, row.number);
     const users = await readUsers(tx, tenant, name);
     if (users.length > 0) throw policyProblem('policy_part_in_use', { detail: describeUsers(name, users) });
     const number = await nextPartNumber(tx, tenant, name);
@@ -209,7 +209,7 @@ export async function restorePart(
   writer: Writer,
   tenant: string,
   revision: PartRevision,
-  options: Pick<PutPartOptions, 'ifMatch' | 'signal'> = {},
+  options: Pick<PutPartOptions, keyof Preconditions | 'signal'> = {},
 ): Promise<ConfigWritten<{ number: number }>> {
   const row = await services.database.read(tenant, (tx) => readPartRevision(tx, tenant, revision));
   if (row === undefined || row.content === null) throw policyProblem('policy_part_revision_not_found');

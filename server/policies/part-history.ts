@@ -1,7 +1,7 @@
 /** The Config API of the revisions of libraries and data documents. */
 import { shownName } from '../core/auth/mask.ts';
 import type { Role } from '../core/auth/schema.ts';
-import { answerWritten, Empty, IfMatch, ifMatchOf, writerOf } from '../http/config-api.ts';
+import { answerWritten, Empty, IfMatch, preconditionsOf, writerOf } from '../http/config-api.ts';
 import { type App, memberOf, whileConnected } from '../http/fastify.ts';
 import { decodeCursor, encodeCursor, PAGE_ITEMS, PageQuery, pageOfRows } from '../http/paging.ts';
 import { restorePart } from './part-actions.ts';
@@ -72,7 +72,7 @@ function registerOne(app: App, services: PolicyRouteServices, kind: PartKind, ur
     },
     handler: async (request, reply) => {
       const { tenant, revision } = revisionOf(kind, request.params);
-      const options = { ...ifMatchOf(request.headers), signal: whileConnected(reply) };
+      const options = { ...preconditionsOf(request.headers), signal: whileConnected(reply) };
       const written = await restorePart(services, writerOf(request), tenant, revision, options);
       return answerWritten(reply, services, tenant, { revision: written.revision, object: written.result.number });
     },

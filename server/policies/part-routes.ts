@@ -4,7 +4,7 @@ import { shownName } from '../core/auth/mask.ts';
 import type { Role } from '../core/auth/schema.ts';
 import { limits } from '../core/limits.ts';
 import { describeOwner } from '../core/ownership.ts';
-import { answerWritten, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../http/config-api.ts';
+import { answerWritten, Empty, etagOf, IfMatch, preconditionsOf, WriteHeaders, writerOf } from '../http/config-api.ts';
 import { type App, memberOf, TenantParams, whileConnected } from '../http/fastify.ts';
 import { NamesPage, pageAsked, pageOfNames, WholeQuery } from '../http/paging.ts';
 import { deletePart, putPart, requirePart } from './part-actions.ts';
@@ -74,7 +74,7 @@ function registerDeletion(app: App, services: PolicyRouteServices, kind: PartKin
     schema: { summary: `Remove a ${noun} that nothing uses`, params, headers: IfMatch, response: { 200: Empty } },
     handler: async (request, reply) => {
       const { tenant, name } = nameOf(kind, request.params);
-      const written = await deletePart(services, writerOf(request), tenant, name, ifMatchOf(request.headers));
+      const written = await deletePart(services, writerOf(request), tenant, name, preconditionsOf(request.headers));
       return answerWritten(reply, services, tenant, written);
     },
   });
@@ -101,12 +101,12 @@ function registerLibraries(app: App, services: PolicyRouteServices): void {
     bodyLimit: 2 * limits.libraryBytesMax,
     schema: {
       summary: 'Create or replace a library, and compile the policies that use it with it',
-      ...{ params, headers: IfMatch, querystring: DryRun, body: LibraryBody, response: { 200: Empty } },
+      ...{ params, headers: WriteHeaders, querystring: DryRun, body: LibraryBody, response: { 200: Empty } },
     },
     handler: async (request, reply) => {
       const { tenant, package: name } = request.params;
       const dryRun = request.query.dryRun === 'true';
-      const options = { ...ifMatchOf(request.headers), dryRun, signal: whileConnected(reply) };
+      const options = { ...preconditionsOf(request.headers), dryRun, signal: whileConnected(reply) };
       const body = { kind: 'library', modules: request.body.modules } as const;
       const { result, revision } = await putPart(services, writerOf(request), tenant, name, body, options);
       return answerWritten(reply, services, tenant, { revision, object: dryRun ? undefined : result.number });
@@ -135,12 +135,12 @@ function registerDocuments(app: App, services: PolicyRouteServices): void {
     bodyLimit: limits.policyDataBodyBytesMax,
     schema: {
       summary: 'Create or replace a data document, and test the policies that read it with it',
-      ...{ params, headers: IfMatch, querystring: DryRun, body: DocumentBody, response: { 200: Empty } },
+      ...{ params, headers: WriteHeaders, querystring: DryRun, body: DocumentBody, response: { 200: Empty } },
     },
     handler: async (request, reply) => {
       const { tenant, path } = request.params;
       const dryRun = request.query.dryRun === 'true';
-      const options = { ...ifMatchOf(request.headers), dryRun, signal: whileConnected(reply) };
+      const options = { ...preconditionsOf(request.headers), dryRun, signal: whileConnected(reply) };
       const body = { kind: 'data', value: request.body.value } as const;
       const { result, revision } = await putPart(services, writerOf(request), tenant, path, body, options);
       return answerWritten(reply, services, tenant, { revision, object: dryRun ? undefined : result.number });

@@ -5,7 +5,16 @@ import { shownName } from '../core/auth/mask.ts';
 import { type Role, roles } from '../core/auth/schema.ts';
 import { limits } from '../core/limits.ts';
 import { describeOwner } from '../core/ownership.ts';
-import { answerWritten, type ConfigServing, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../http/config-api.ts';
+import {
+  answerWritten,
+  type ConfigServing,
+  Empty,
+  etagOf,
+  IfMatch,
+  preconditionsOf,
+  WriteHeaders,
+  writerOf,
+} from '../http/config-api.ts';
 import { type App, memberOf, TenantParams } from '../http/fastify.ts';
 import {
   decodeCursor,
@@ -107,7 +116,7 @@ function registerWriting(app: App, services: PolicyRouteServices): void {
     schema: {
       summary: 'Create or replace a policy',
       params: PolicyParams,
-      headers: IfMatch,
+      headers: WriteHeaders,
       querystring: Type.Object(
         {
           dryRun: Type.Optional(
@@ -123,7 +132,7 @@ function registerWriting(app: App, services: PolicyRouteServices): void {
     },
     handler: async (request, reply) => {
       const { tenant, policyName } = request.params;
-      const options = { ...ifMatchOf(request.headers), dryRun: request.query.dryRun === 'true' };
+      const options = { ...preconditionsOf(request.headers), dryRun: request.query.dryRun === 'true' };
       const { tests = [], ...body } = request.body;
       const written = await putPolicy(services, writerOf(request), tenant, policyName, body, { ...options, tests });
       const { number, reads, allowTested, notes } = written.result;
@@ -146,7 +155,8 @@ function registerWriting(app: App, services: PolicyRouteServices): void {
     },
     handler: async (request, reply) => {
       const { tenant, policyName } = request.params;
-      const written = await deletePolicy(services, writerOf(request), tenant, policyName, ifMatchOf(request.headers));
+      const options = preconditionsOf(request.headers);
+      const written = await deletePolicy(services, writerOf(request), tenant, policyName, options);
       return answerWritten(reply, services, tenant, written);
     },
   });
@@ -238,7 +248,7 @@ function registerHistory(app: App, services: PolicyRouteServices): void {
         tenant,
         policyName,
         Number(number),
-        ifMatchOf(request.headers),
+        preconditionsOf(request.headers),
       );
       return answerWritten(reply, services, tenant, { revision: written.revision, object: written.result.number });
     },

@@ -5,7 +5,7 @@ import type { Transaction } from '../core/db/database.ts';
 import type { Encrypter } from '../core/encrypter.ts';
 import type { Cidr } from '../core/outbound/addresses.ts';
 import { checkDeletionOwnership, checkOwnership, type Owner, type Writer } from '../core/ownership.ts';
-import { checkIfMatch } from '../http/config-api.ts';
+import { checkPreconditions, type Preconditions } from '../http/config-api.ts';
 import type { EventType } from '../room/events.ts';
 import { type ConfigWritten, readTenant } from '../tenants/index.ts';
 import { type ConfigUnit, type ConfigWriteServices, transferRow, write } from '../writes/index.ts';
@@ -52,13 +52,13 @@ export function putSubscription(
   tenant: string,
   id: string,
   given: SubscriptionSpec,
-  options: { ifMatch?: string; secrets?: GivenSecrets } = {},
+  options: Preconditions & { secrets?: GivenSecrets } = {},
 ): Promise<ConfigWritten<{ revision: number; signingSecret?: string; warnings: Warning[] }>> {
   return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
     const row = await readSubscription(unit.tx, tenant, id);
     const made = row === undefined && isOfApi(writer, given) ? { signingSecret: generateSigningSecret() } : {};
     const secrets = { signing: made.signingSecret, ...options.secrets };
-    const revision = await put(services, unit, writer, { id, given, row, secrets, ifMatch: options.ifMatch });
+    const revision = await put(services, unit, writer, { id, given, row, secrets, preconditions: options });
     return { revision, ...made, warnings: await warningsOf(services, unit.tx, tenant, given) };
   });
 }
@@ -87,7 +87,7 @@ type Put = {
   given: SubscriptionSpec;
   row: SubscriptionRow | undefined;
   secrets: GivenSecrets;
-  ifMatch: string | undefined;
+  preconditions: Preconditions;
 };
 
 /** @returns the revision of the row */
@@ -96,7 +96,7 @@ async function put(services: SubscriptionServices, unit: ConfigUnit, writer: Wri
   const { id, row } = of;
   const spec = subscriptionSpecOf(of.given);
   const ownership = checkOwnership(row?.owner, writer, unit.tenantRow.spec.configAuthority);
-  checkIfMatch(of.ifMatch, row?.revision);
+  checkPreconditions(of.preconditions, row?.revision);
   const others = row === undefined ? await countSubscriptions(tx, tenant) : 0;
   checkSubscription(spec, { types: [...services.types.keys()], allow: services.allow }, others);
   const before = row === undefined ? undefined : { spec: row.spec, secrets: decryptSecrets(services.encrypter, row) };
@@ -185,7 +185,7 @@ export function deleteSubscription(
   writer: Writer,
   tenant: string,
   id: string,
-  options: { ifMatch?: string } = {},
+  options: Preconditions = {},
 ): Promise<ConfigWritten<void>> {
   return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
     const row = await readSubscription(unit.tx, tenant, id);
@@ -194,7 +194,7 @@ export function deleteSubscription(
       return;
     }
     checkDeletionOwnership(row.owner, writer, unit.tenantRow.spec.configAuthority);
-    checkIfMatch(options.ifMatch, row.revision);
+    checkPreconditions(options, row.revision);
     await removeLane(unit.tx, tenant, id);
     await removeSubscription(unit.tx, tenant, id);
     unit.changed('event_subscription', id, 'delete', { endpoint: row.spec.endpoint });

@@ -7,7 +7,16 @@ import { type Role, roles } from '../core/auth/schema.ts';
 import { limits } from '../core/limits.ts';
 import { describeOwner } from '../core/ownership.ts';
 import { optionalBody } from '../http/body.ts';
-import { answerWritten, type ConfigServing, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../http/config-api.ts';
+import {
+  answerWritten,
+  type ConfigServing,
+  Empty,
+  etagOf,
+  IfMatch,
+  preconditionsOf,
+  WriteHeaders,
+  writerOf,
+} from '../http/config-api.ts';
 import { type App, memberOf, TenantParams } from '../http/fastify.ts';
 import { decodeCursor, NamesPage, pageOfNames, WholeQuery } from '../http/paging.ts';
 import {
@@ -154,14 +163,14 @@ function registerWriting(app: App, services: RouteServices): void {
     schema: {
       summary: 'Make an event subscription of this name, or replace it',
       params: Params,
-      headers: IfMatch,
+      headers: WriteHeaders,
       body: SubscriptionBody,
       response: { 200: ChangedView, 201: NewSubscriptionView },
     },
     handler: async (request, reply) => {
       const { tenant, id } = request.params;
       const { spec, auth } = checkSubscriptionBody(tenant, id, request.body);
-      const options = { ...ifMatchOf(request.headers), secrets: { auth } };
+      const options = { ...preconditionsOf(request.headers), secrets: { auth } };
       const written = await putSubscription(services, writerOf(request), tenant, id, spec, options);
       const { revision: object, signingSecret, warnings } = written.result;
       await answerWritten(reply, services, tenant, { revision: written.revision, object });
@@ -180,7 +189,13 @@ function registerWriting(app: App, services: RouteServices): void {
     },
     handler: async (request, reply) => {
       const { tenant, id } = request.params;
-      const written = await deleteSubscription(services, writerOf(request), tenant, id, ifMatchOf(request.headers));
+      const written = await deleteSubscription(
+        services,
+        writerOf(request),
+        tenant,
+        id,
+        preconditionsOf(request.headers),
+      );
       return answerWritten(reply, services, tenant, written);
     },
   });

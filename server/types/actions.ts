@@ -4,7 +4,7 @@ import { authorOf } from '../core/author.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { checkDeletionOwnership, checkOwnership, type Owner, type Writer } from '../core/ownership.ts';
-import { checkIfMatch } from '../http/config-api.ts';
+import { checkPreconditions, type Preconditions } from '../http/config-api.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
 import { type ConfigUnit, type ConfigWriteServices, transferRow, write } from '../writes/index.ts';
 import { type Peers, resolveReferences, usesOfRelationshipType } from './inheritance.ts';
@@ -33,7 +33,7 @@ import {
 } from './store.ts';
 
 export type TypeServices = ConfigWriteServices;
-export type PutTypeOptions = { ifMatch?: string; dryRun?: boolean };
+export type PutTypeOptions = Preconditions & { dryRun?: boolean };
 /** `peers`: types that name one another are written together. */
 type PutRelationshipTypeOptions = PutTypeOptions & { peers?: Peers };
 
@@ -56,7 +56,7 @@ export async function putEntityType(
       throw typeProblem('type_name_taken', { detail: `${name} is already the name of a type of ${row.kind}s.` });
     }
     const ownership = checkOwnership(row?.owner, writer, unit.tenantRow.spec.configAuthority);
-    checkIfMatch(options.ifMatch, row?.revision);
+    checkPreconditions(options, row?.revision);
     if (row && isDeepStrictEqual(row.spec, spec) && isDeepStrictEqual(row.owner, writer.owner))
       return { revision: row.revision };
     if (row === undefined) await checkQuota(unit, 'entity');
@@ -77,13 +77,13 @@ export async function deleteEntityType(
   writer: Writer,
   tenant: string,
   { kind, name }: { kind: EntityKind; name: string },
-  options: { ifMatch?: string } = {},
+  options: Preconditions = {},
 ): Promise<ConfigWritten<void>> {
   return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
     const row = await readEntityType(unit.tx, tenant, name, 'delete');
     if (row === undefined || row.kind !== kind) return missing(writer);
     checkDeletionOwnership(row.owner, writer, unit.tenantRow.spec.configAuthority);
-    checkIfMatch(options.ifMatch, row.revision);
+    checkPreconditions(options, row.revision);
     const use = await usesOfEntityType(unit.tx, tenant, name);
     if (use !== undefined) throw typeProblem('type_in_use', { detail: `The type is still used by ${use}.` });
     await removeEntityType(unit.tx, tenant, name);
@@ -130,7 +130,7 @@ export async function putRelationshipType(
       writer,
       unit.tenantRow.spec.configAuthority,
     );
-    checkIfMatch(options.ifMatch, row?.revision);
+    checkPreconditions(options, row?.revision);
     const same = row && !row.retired && isDeepStrictEqual(row.spec, spec);
     if (same && isDeepStrictEqual(row.owner, writer.owner)) return { revision: row.revision };
     const together = await resolveReferences(unit, { key, spec }, options.peers);
@@ -156,14 +156,14 @@ export async function deleteRelationshipType(
   writer: Writer,
   tenant: string,
   key: TypeKey,
-  options: { ifMatch?: string } = {},
+  options: Preconditions = {},
 ): Promise<ConfigWritten<void>> {
   return write(services, authorOf(tenant, writer), { locks: 'configuration' }, async (unit) => {
     const row = await readRelationshipType(unit.tx, tenant, key, 'delete');
     const byApi = writer.owner.source === 'api';
     if (row === undefined || (row.retired && !byApi)) return missing(writer);
     checkDeletionOwnership(row.owner, writer, unit.tenantRow.spec.configAuthority);
-    checkIfMatch(options.ifMatch, row.revision);
+    checkPreconditions(options, row.revision);
     const now = unit.nowText;
     const uses = await usesOfRelationshipType(unit.tx, tenant, key, now);
     if (uses.use === undefined) {

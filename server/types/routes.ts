@@ -6,7 +6,17 @@ import type { Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import type { Owner, Writer } from '../core/ownership.ts';
 import { describeOwner } from '../core/ownership.ts';
-import { answerWritten, type ConfigServing, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../http/config-api.ts';
+import {
+  answerWritten,
+  type ConfigServing,
+  Empty,
+  etagOf,
+  IfMatch,
+  type Preconditions,
+  preconditionsOf,
+  WriteHeaders,
+  writerOf,
+} from '../http/config-api.ts';
 import { type App, memberOf, TenantParams } from '../http/fastify.ts';
 import { decodeCursor, NamesPage, pageOfNames, WholeQuery } from '../http/paging.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
@@ -69,7 +79,7 @@ type Family = {
     body: unknown,
     options: PutTypeOptions,
   ): Promise<ConfigWritten<{ revision: number }>>;
-  remove(writer: Writer, tenant: string, name: string, options: { ifMatch?: string }): Promise<ConfigWritten<void>>;
+  remove(writer: Writer, tenant: string, name: string, options: Preconditions): Promise<ConfigWritten<void>>;
 };
 
 export function registerTypeRoutes(app: App, services: TypeRouteServices): void {
@@ -141,14 +151,14 @@ function registerFamily(app: App, services: TypeRouteServices, family: Family): 
     schema: {
       summary: `Create or replace ${family.noun}`,
       params: TypeParams,
-      headers: IfMatch,
+      headers: WriteHeaders,
       querystring: Type.Object({ dryRun }, { additionalProperties: false }),
       body: family.body,
       response: { 200: Empty },
     },
     handler: async (request, reply) => {
       const { tenant, type } = request.params;
-      const options = { ...ifMatchOf(request.headers), dryRun: request.query.dryRun === 'true' };
+      const options = { ...preconditionsOf(request.headers), dryRun: request.query.dryRun === 'true' };
       const written = await family.put(writerOf(request), tenant, type, request.body, options);
       const object = options.dryRun ? undefined : written.result.revision;
       return answerWritten(reply, services, tenant, { revision: written.revision, object });
@@ -166,7 +176,7 @@ function registerFamily(app: App, services: TypeRouteServices, family: Family): 
     },
     handler: async (request, reply) => {
       const { tenant, type } = request.params;
-      const written = await family.remove(writerOf(request), tenant, type, ifMatchOf(request.headers));
+      const written = await family.remove(writerOf(request), tenant, type, preconditionsOf(request.headers));
       return answerWritten(reply, services, tenant, written);
     },
   });

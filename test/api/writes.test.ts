@@ -17,23 +17,30 @@ type As = 'member' | 'client' | 'bob' | 'nobody';
 type Method = 'PUT' | 'POST' | 'DELETE';
 type Sent = { status: number; headers: Record<string, unknown>; body: Record<string, string> };
 const sent = new Map<string, Sent>();
+/** What is answered to a PUT that is to make what is there. */
+const madeTwice = new Map<string, string>();
 
-async function send(as: As, method: Method, url: string, payload?: object | string): Promise<Sent> {
+async function answerTo(as: As, method: Method, url: string, payload?: object | string, more = {}) {
   const token =
     as === 'member'
       ? await server.member(tenant, 'security-admin')
       : as === 'bob'
         ? await server.user(tenant, 'bob', 'bob.builder@example.com')
         : await server.client(tenant, 'pg:tenant:admin');
-  const response = await server.app.inject({
+  return server.app.inject({
     method,
     url,
     headers: {
+      ...more,
       ...(as === 'nobody' ? {} : { authorization: `Bearer ${token}` }),
       ...(typeof payload === 'string' ? { 'content-type': 'application/x-ndjson' } : {}),
     },
     ...(payload === undefined ? {} : { payload }),
   });
+}
+
+async function send(as: As, method: Method, url: string, payload?: object | string): Promise<Sent> {
+  const response = await answerTo(as, method, url, payload);
   const text = response.body;
   const one = { status: response.statusCode, headers: response.headers, body: text === '' ? {} : response.json() };
   expect([method, url, one.status < 300, one.body]).toEqual([method, url, true, one.body]);
@@ -45,6 +52,10 @@ async function write(route: string, as: As, url: string, payload?: object | stri
   const one = await send(as, route.split(' ', 1)[0] as Method, url, payload);
   // A later request of the same route may be the one that creates.
   if (!sent.has(route) || one.status === 201) sent.set(route, one);
+  if (route.startsWith('PUT /tenants/')) {
+    const again = await answerTo(as, 'PUT', url, payload, { 'if-none-match': '*' });
+    madeTwice.set(route, again.json().code);
+  }
   return one;
 }
 
@@ -258,6 +269,21 @@ test('every write of the OpenAPI document was sent', async () => {
       .map((method) => `${method.toUpperCase()} ${path}`),
   );
   expect(routes.filter((route) => !reads.test(route) && !sent.has(route))).toEqual([]);
+});
+
+test('each PUT of configuration makes nothing that is there, where the caller says so', async () => {
+  const document = (await server.app.inject('/openapi.json')).json();
+  type Operations = { put?: { parameters?: { name: string }[] } };
+  const takes = (header: string) =>
+    Object.entries(document.paths as Record<string, Operations>)
+      .filter(([, { put }]) => put?.parameters?.some(({ name }) => name === header))
+      .map(([path]) => `PUT ${path}`);
+  const routes = takes('if-match');
+  expect(routes.length).toBeGreaterThan(15);
+  expect(takes('if-none-match')).toEqual(routes);
+  expect(routes.map((route) => [route, madeTwice.get(route)])).toEqual(
+    routes.map((route) => [route, 'precondition_failed']),
+  );
 });
 
 test('each answers Accord-Revision', () => {

@@ -54,6 +54,19 @@ test('clients are put, read, listed and deleted', async () => {
     expect((await call(method, '/app')).body.code).toBe('client_not_found');
 });
 
+test('If-None-Match: * makes a client once, and leaves one that is there with its secret', async () => {
+  const { call, verifies } = await tenantOf();
+  const make = (body: object) => call('PUT', '/app', body, { 'if-none-match': '*' });
+  const both = await Promise.all([make(backend), make({ ...backend, displayName: 'Another' })]);
+  expect(both.map(({ status }) => status).sort()).toEqual([200, 412]);
+  const { clientSecret } = (await call('POST', '/app/secrets')).body;
+  const late = await make(spa);
+  expect(late.body).toMatchObject({ code: 'precondition_failed', detail: expect.stringContaining('If-None-Match') });
+  expect((await call('GET', '/app')).body).toMatchObject({ grantTypes: ['client_credentials'], secrets: [{}] });
+  expect(verifies(clientSecret)).toBe(true);
+  expect((await call('PUT', '/app', backend, { 'if-none-match': '"1"' })).status).toBe(400);
+});
+
 test('only a security-admin writes clients, and pg:tenant:admin comes only from here', async () => {
   for (const role of ['config-editor', 'config-viewer', 'support'] as const) {
     const { call } = await tenantOf(role);

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { configClient } from '../policies/config-client.ts';
-import { axe, createPortal, executablePath, look, styleOf } from './portal.ts';
+import { axe, comeBackLater, createPortal, executablePath, look, styleOf, whileSent } from './portal.ts';
 
 describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000 }, async () => {
   if (executablePath === undefined) return;
@@ -106,14 +106,45 @@ describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000
     // By the page: nothing is drawn in a frame that is out of sight, so that nothing in it becomes stable.
     await page.locator('iframe[title="The mail as it looks"]').scrollIntoViewIfNeeded();
     await look(page, 'activity-template-preview');
-    await page.getByRole('button', { name: 'Save' }).click();
+    // Somebody else makes one before the first save, and changes it before the draft is seen again.
+    const path = '/mail/templates/relationship-invitation/en';
+    const theirs = (subject: string) => config('PUT', path, { body: { subject, text: 'Theirs' } });
+    const subjectOf = async () => (await config('GET', path)).body.subject;
+    const save = page.getByRole('button', { name: 'Save' });
+    await theirs('theirs');
+    await save.click();
+    await page.getByText('Somebody else changed this after you opened it.').waitFor();
+    await page.getByRole('definition').getByText('theirs', { exact: true }).waitFor();
+    expect(await save.isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Go on with mine' }).click();
+    await theirs('theirs again');
+    await comeBackLater(page);
+    await page.getByRole('definition').getByText('theirs again', { exact: true }).waitFor();
+    expect([await save.isDisabled(), await subjectOf()]).toEqual([true, 'theirs again']);
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'activity-template-conflict');
+    await page.getByRole('button', { name: 'Go on with mine' }).click();
+    await whileSent(page, 'PUT', path, () => page.getByLabel('Subject').fill('typed meanwhile'));
+    await save.click();
     await page.getByText('The template is saved.').waitFor();
+    expect(await subjectOf()).toBe('{{ name }} shares with you');
+    expect(await page.getByLabel('Subject').inputValue()).toBe('typed meanwhile');
+    await save.click();
+    await expect.poll(subjectOf).toBe('typed meanwhile');
+    await page.getByText('What you typed before is kept').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Use the built-in one' }).click();
+    // Nor is deleted what somebody saved since.
+    await theirs('theirs at last');
+    await page.getByRole('dialog').getByRole('button', { name: 'Use the built-in one' }).click();
+    await page.getByRole('dialog').getByText('Somebody else changed this after you opened it.').waitFor();
+    expect(await subjectOf()).toBe('theirs at last');
+    await page.reload();
     await page.getByRole('button', { name: 'Use the built-in one' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Use the built-in one' }).click();
     await page.getByText('The built-in template is used.').waitFor();
     expect(await axe(page)).toEqual([]);
     await look(page, 'activity-template');
-    expect(complaints).toEqual([]);
+    expect(complaints.filter((one) => !one.includes('412'))).toEqual([]);
   });
 
   test('a test mail is sent with values; what is wrong is said at its field', async () => {

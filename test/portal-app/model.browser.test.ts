@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { putRelationshipType } from '../../server/types/index.ts';
 import { manifestWriter } from '../helpers/server.ts';
-import { axe, createPortal, executablePath, look } from './portal.ts';
+import { axe, comeBackLater, createPortal, executablePath, look } from './portal.ts';
 
 const policy = `package p
 default outcome := "deny"
@@ -134,6 +134,10 @@ describe.skipIf(executablePath === undefined)('the model', { timeout: 120_000 },
     await page.getByLabel('Seen from the other end').waitFor();
     await call('PUT', `${c}/relationship-types/user:rents:garage`, { inverse: 'rented_by' });
     await page.getByLabel('Seen from the other end').fill('let_to');
+    // The page has read it since: the form is of what it was filled with.
+    const read = page.waitForResponse((one) => one.url().includes('/relationship-types?'));
+    await comeBackLater(page);
+    await (await read).finished();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Somebody else changed this after you opened it.').waitFor();
     await expect.poll(() => page.getByLabel('Seen from the other end').inputValue()).toBe('let_to');

@@ -9,7 +9,7 @@ import { configClient, graphSaying } from '../policies/config-client.ts';
 import { types } from '../relationships/sharing.ts';
 import { goAway } from './away.ts';
 import { lookAround, walker } from './looks.ts';
-import { axe, createPortal, executablePath, look } from './portal.ts';
+import { axe, createPortal, executablePath, look, whileSent } from './portal.ts';
 
 const drive = `package car.drive
 
@@ -278,6 +278,41 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
     await page.getByRole('button', { name: 'Undo' }).click();
     await editor(page).getByText('# theirs').waitFor();
     await expect.poll(() => regoOf('car:lend')).toContain('# theirs');
+    // Revision 5 is mine; what is typed while it is saved stays, and somebody else saves before the page has read it again.
+    await page.getByText('Nothing is changed.').waitFor();
+    await edit(page, says('car.lend', 'mine again'));
+    await page.route('**/policies/car%3Alend', async (route) => {
+      if (route.request().method() !== 'PUT') return route.fallback();
+      await type(page, says('car.lend', 'typed meanwhile'));
+      const response = await route.fetch();
+      await put('/policies/car%3Alend', { rego: says('car.lend', 'theirs since') });
+      await route.fulfill({ response });
+    });
+    await save(page);
+    await page.getByText('Revision 5 is saved and served.').waitFor();
+    await page.unroute('**/policies/car%3Alend');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('The save of car:lend is not undone, because somebody else saved it since.').waitFor();
+    await page
+      .getByRole('textbox', { name: 'Mine, which can be changed here' })
+      .getByText('# typed meanwhile')
+      .waitFor();
+    await expect.poll(() => regoOf('car:lend')).toContain('# theirs since');
+  });
+
+  test('of two editors who make a policy of one name, the second sees both', async () => {
+    await using opened = await site.open();
+    const { page } = opened;
+    await page.goto(`${policy('car:both')}?template=deny`);
+    await editor(page).waitFor();
+    await type(page, says('car.both', 'mine'));
+    await whileSent(page, 'PUT', '/policies/car%3Aboth', () =>
+      put('/policies/car%3Aboth', { rego: says('car.both', 'theirs') }),
+    );
+    await save(page);
+    await page.getByText('Somebody else saved this policy').waitFor();
+    await page.getByRole('textbox', { name: 'Mine, which can be changed here' }).getByText('# mine').waitFor();
+    await expect.poll(() => regoOf('car:both')).toContain('# theirs');
   });
 
   test('what is typed outlives a session that ends, and a closed page', async () => {

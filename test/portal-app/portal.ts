@@ -143,6 +143,26 @@ async function openPage(asked: BrowserContextOptions, cookies: Cookies) {
   return { page, context, complaints, [Symbol.asyncDispose]: giveBack };
 }
 
+/** What is read again when somebody comes back to the page later than it is thought to be new. */
+export async function comeBackLater(page: Page): Promise<void> {
+  await page.evaluate(`{
+    const now = Date.now;
+    Date.now = () => now.call(Date) + 120_000;
+    window.dispatchEvent(new Event('visibilitychange'));
+  }`);
+}
+
+/** Does something when the page sends such a request, before the server gets it. */
+export async function whileSent(page: Page, method: string, path: string, act: () => Promise<unknown>): Promise<void> {
+  let isDone = false;
+  await page.route(`**${path}`, async (route) => {
+    if (isDone || route.request().method() !== method) return route.fallback();
+    isDone = true;
+    await act();
+    await route.continue();
+  });
+}
+
 /** Keeps a picture where ACCORD_TEST_SHOTS says, and holds that nothing is wider than the page. */
 export async function look(page: Page, name: string): Promise<void> {
   const to = process.env.ACCORD_TEST_SHOTS;

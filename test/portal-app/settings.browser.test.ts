@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { startIdentityProvider } from '../core/auth/identity-provider.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { configClient } from '../policies/config-client.ts';
-import { axe, createPortal, executablePath, look, styleOf } from './portal.ts';
+import { axe, createPortal, executablePath, look, styleOf, whileSent } from './portal.ts';
 
 describe.skipIf(executablePath === undefined)('the settings', async () => {
   if (executablePath === undefined) return;
@@ -19,7 +19,9 @@ describe.skipIf(executablePath === undefined)('the settings', async () => {
     await page.getByRole('button', { name: 'Invite a member' }).click();
     await page.getByLabel('E-mail address').fill('ben@team.example');
     await page.getByRole('radio', { name: /^Config viewer/ }).check();
+    const sent = page.waitForRequest((one) => one.method() === 'POST' && one.url().endsWith('/members/invitations'));
     await page.getByRole('button', { name: 'Send the invitation' }).click();
+    expect((await sent).headers()).toHaveProperty('idempotency-key');
     await page.getByText('ben@team.example is invited.').waitFor();
     await expect.poll(() => page.locator('pre.code').innerText()).toContain(`/portal/invitations#${tenant}.`);
     expect(await axe(page)).toEqual([]);
@@ -56,7 +58,9 @@ describe.skipIf(executablePath === undefined)('the settings', async () => {
     expect(await axe(page)).toEqual([]);
     await page.getByRole('button', { name: 'Create', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'garage' }).waitFor();
+    const asked = page.waitForRequest((one) => one.method() === 'POST' && one.url().endsWith('/secrets'));
     await page.getByRole('button', { name: 'Generate a secret' }).click();
+    expect((await asked).headers()).toHaveProperty('idempotency-key');
     await page.getByText('This is the only time that the secret is shown').waitFor();
     const secret = await page.locator('pre.code').innerText();
     expect(secret.length).toBeGreaterThan(30);
@@ -68,14 +72,26 @@ describe.skipIf(executablePath === undefined)('the settings', async () => {
     await page.getByRole('button', { name: 'Disable' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
     await page.getByText('Disabled', { exact: true }).waitFor();
-    expect(complaints).toEqual([]);
+    // Another one of this id would end its secret.
+    await page.goto(at('/clients'));
+    await page.getByRole('button', { name: 'New client' }).click();
+    await page.getByLabel('Client id').fill('garage');
+    await page.getByRole('radio', { name: /^Single-page/ }).check();
+    await page.getByLabel('Redirect URIs').fill('https://app.example/back');
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
+    await page.getByText('There is a garage already.').waitFor();
+    const config = await configClient(site.server, tenant, 'security-admin');
+    expect((await config('GET', '/clients/garage')).body).toMatchObject({ enabled: false, secrets: [{}] });
+    expect(complaints.filter((one) => !one.includes('412'))).toEqual([]);
   });
 
   test('makes an access token, shows it once, and revokes it', { timeout: 120_000 }, async () => {
     await using opened = await open();
     const { page, complaints } = opened;
     await page.goto(at('/token'));
+    const sent = page.waitForRequest((one) => one.method() === 'POST' && one.url().endsWith('/portal-tokens'));
     await page.getByRole('button', { name: 'Create a token' }).click();
+    expect((await sent).headers()).toHaveProperty('idempotency-key');
     await page.getByText('This is the only time that the token is shown').waitFor();
     const token = await page.locator('pre.code').nth(1).innerText();
     const asked = () =>
@@ -132,7 +148,23 @@ describe.skipIf(executablePath === undefined)('the settings', async () => {
     await page.reload();
     await expect.poll(() => check.getByLabel('Access token').inputValue()).toBe('');
     expect(await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')).not.toContain('eyJ');
-    expect(complaints).toEqual([]);
+    // Another one of this name replaces nothing, and one that somebody changed is not deleted unseen.
+    await page.goto(at('/issuers'));
+    await page.getByRole('button', { name: 'Trust an issuer' }).click();
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('login');
+    await page.getByLabel('Issuer (https URL)').fill('https://other.example');
+    await page.getByRole('button', { name: 'Trust it' }).click();
+    await page.getByText('There is a login already.').waitFor();
+    await page.goto(at('/issuers/login'));
+    await page.getByRole('button', { name: 'Stop trusting it' }).click();
+    const config = await configClient(site.server, tenant, 'security-admin');
+    const kept = (await config('GET', '/trusted-issuers/login')).body;
+    expect(kept.issuer).toBe(idp.issuer);
+    await config('PUT', '/trusted-issuers/login', { body: { issuer: idp.issuer, actorIdPrefix: 'x-' } });
+    await page.getByRole('dialog').getByRole('button', { name: 'Stop trusting it' }).click();
+    await page.getByText('Somebody else changed this after you opened it.').waitFor();
+    expect((await config('GET', '/trusted-issuers/login')).body.actorIdPrefix).toBe('x-');
+    expect(complaints.filter((one) => !one.includes('412'))).toEqual([]);
   });
 
   test('shows the keys and rotates those of tokens', { timeout: 120_000 }, async () => {
@@ -237,11 +269,21 @@ describe.skipIf(executablePath === undefined)('the settings', async () => {
     await page.getByLabel('Name of the tenant').fill('Cars of Brussels');
     await config('PUT', '/branding', { body: { displayName: 'Cars of Liège' } });
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Somebody else changed the pages after you opened them').waitFor();
+    await page.getByText('Somebody else changed this after you opened it.').first().waitFor();
     await page.getByRole('definition').filter({ hasText: 'Cars of Liège' }).waitFor();
     await expect.poll(() => page.getByLabel('Name of the tenant').inputValue()).toBe('Cars of Brussels');
+    // Before it is decided nothing is saved, also not after the page was left.
+    await page.reload();
+    await page.getByRole('definition').filter({ hasText: 'Cars of Liège' }).waitFor();
+    await expect.poll(() => page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Go on with mine' }).click();
+    await whileSent(page, 'PUT', '/branding', () => page.getByLabel('Name of the tenant').fill('Cars of Antwerp'));
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The pages look so from now on.').first().waitFor();
+    // What was typed meanwhile is there, and not saved yet.
+    expect(await page.getByLabel('Name of the tenant').inputValue()).toBe('Cars of Antwerp');
+    await page.getByText('You have changes that are not saved.').waitFor();
+    expect(await page.getByRole('button', { name: 'Go on with mine' }).count()).toBe(0);
     await expect
       .poll(async () => (await config('GET', '/branding')).body)
       .toMatchObject({ displayName: 'Cars of Brussels' });

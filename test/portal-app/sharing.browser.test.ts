@@ -15,7 +15,7 @@ import { ownersMay } from '../invitations/inviting.ts';
 import { configClient } from '../policies/config-client.ts';
 import { password } from '../portal/enrolling.ts';
 import { attacks } from './attacks.ts';
-import { axe, createPortal, executablePath, look } from './portal.ts';
+import { axe, createPortal, executablePath, look, whileSent } from './portal.ts';
 
 const firstPageMax = 170 * 1024;
 const spec: Partial<TenantSpec> = {
@@ -150,8 +150,12 @@ describe.skipIf(executablePath === undefined)('the sharing page', { timeout: 180
     await expect.poll(() => what.inputValue()).toBe('');
     await hers.getByRole('button', { name: 'Send the invitation' }).click();
     await what.selectOption(offers.find((one) => one.includes('car-7')) as string);
+    const last = hers.getByLabel('Last day of the access');
+    await whileSent(hers, 'POST', '/sharing/invitations', () => last.fill('2091-01-01'));
     await hers.getByRole('button', { name: 'Send the invitation' }).click();
     await hers.getByText('Waiting', { exact: true }).waitFor();
+    // What is typed while it is sent stays.
+    await expect.poll(() => last.inputValue()).toBe('2091-01-01');
     await hers.getByRole('button', { name: /^Send again: shared car car-7/ }).click();
     await hers.getByText(/It can be sent again in \d+ seconds/).waitFor();
     expect(await axe(hers)).toEqual([]);

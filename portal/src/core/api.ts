@@ -14,14 +14,20 @@ export type Ask = {
   text?: { type: string; body: string };
   /** The ETag that was read: the write is refused (412, isConflict) when somebody else wrote since. `*`: it must exist. */
   ifMatch?: string;
-  /** `*`: it must not exist yet. */
-  ifNoneMatch?: string;
+  /** The write is refused (412, isConflict) when there is one already. */
+  ifNoneMatch?: '*';
   /** Makes a POST safe to send again: the same answer, done once. */
   idempotencyKey?: string;
   signal?: AbortSignal;
   accept?: string;
 };
 export type Answer<T> = { data: T; etag: string | undefined; status: number };
+
+/** In the place of the ETag of what is not there. */
+export const notStored = 'new';
+/** The write is refused (412, isConflict) unless the object is as it was read: with this ETag, or not there. */
+export const asRead = (etag: string | undefined): Pick<Ask, 'ifMatch' | 'ifNoneMatch'> =>
+  etag === undefined || etag === notStored ? { ifNoneMatch: '*' } : { ifMatch: etag };
 
 export function pathOf(path: string, query: Query = {}): string {
   const search = new URLSearchParams();

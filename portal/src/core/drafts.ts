@@ -30,46 +30,73 @@ export function dropDrafts(email: string): void {
   for (const key of own) localStorage.removeItem(key);
 }
 
+const keptOf = <T>(value: T, basedOn: string | undefined): Kept<T> => ({
+  ...{ at: Date.now(), value },
+  ...(basedOn === undefined ? {} : { basedOn }),
+});
+
 /**
  * @param name names the thing, with its tenant: `carshare/policy/car-drive`
- * @param basedOn the ETag of what was being changed. A draft of another one is given back as it is, with `isOld`: ask before it is used.
+ * @param basedOn the ETag of what is stored (`notStored`: nothing is). A draft stays based on the one that it was begun with: while that
+ *   is another (`isOld`) it is not saved, and the person decides between both by `rebase` or `drop`.
  */
 export function useDraft<T>(name: string, basedOn?: string) {
   const key = useOwnKey(name);
   const [kept, setKept] = useState(() => read<T>(key));
+  const latest = useRef(kept);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const pending = useRef<() => void>(undefined);
+  const show = useCallback((next: Kept<T> | undefined) => {
+    latest.current = next;
+    setKept(next);
+  }, []);
   const flush = useCallback(() => {
     clearTimeout(timer.current);
     pending.current?.();
     pending.current = undefined;
   }, []);
   useEffect(() => {
-    setKept(read<T>(key));
+    show(read<T>(key));
     addEventListener('pagehide', flush);
     return () => {
       flush();
       removeEventListener('pagehide', flush);
     };
-  }, [key, flush]);
-  const keep = useCallback(
-    (value: T) => {
-      const next: Kept<T> = { at: Date.now(), ...(basedOn === undefined ? {} : { basedOn }), value };
-      setKept(next);
+  }, [key, flush, show]);
+  const put = useCallback(
+    (next: Kept<T>) => {
+      show(next);
       clearTimeout(timer.current);
       pending.current = () => store(key, next);
       timer.current = setTimeout(flush, 300);
     },
-    [key, basedOn, flush],
+    [key, flush, show],
   );
+  const keep = useCallback(
+    (value: T) => put(keptOf(value, latest.current === undefined ? basedOn : latest.current.basedOn)),
+    [basedOn, put],
+  );
+  const rebase = useCallback((value: T) => put(keptOf(value, basedOn)), [basedOn, put]);
   const drop = useCallback(() => {
     clearTimeout(timer.current);
     pending.current = undefined;
     localStorage.removeItem(prefix + key);
-    setKept(undefined);
-  }, [key]);
-  const isOld = kept !== undefined && basedOn !== undefined && kept.basedOn !== undefined && kept.basedOn !== basedOn;
-  return { draft: kept?.value, at: kept === undefined ? undefined : new Date(kept.at), isOld, keep, drop };
+    show(undefined);
+  }, [key, show]);
+  /**
+   * `draft`, as it was sent, is stored with this ETag. What was typed since stays, as a change of it.
+   * @param adapt what was typed since, where it holds what it is a change of
+   */
+  const saved = useCallback(
+    (draft: T | undefined, etag?: string, adapt = (typed: T) => typed) => {
+      if (latest.current === undefined || latest.current.value === draft) drop();
+      else put(keptOf(adapt(latest.current.value), etag));
+    },
+    [drop, put],
+  );
+  const isOld = kept !== undefined && kept.basedOn !== basedOn;
+  const at = kept === undefined ? undefined : new Date(kept.at);
+  return { draft: kept?.value, at, isOld, keep, rebase, drop, saved };
 }
 
 function store(key: string, kept: unknown): void {

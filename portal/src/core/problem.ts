@@ -35,6 +35,9 @@ export class NoAnswer extends Error {
 
 /** Somebody else changed it since it was read. */
 export const isConflict = (error: unknown) => error instanceof ApiProblem && error.status === 412;
+/** What was to be made is there already. A manifest's is told before the condition is looked at. */
+export const isTaken = (error: unknown) =>
+  isConflict(error) || (error instanceof ApiProblem && error.code === 'owned_by_manifest');
 /** It ended, or was answered, since it was read. */
 export const isOver = (error: unknown): error is ApiProblem =>
   error instanceof ApiProblem && [404, 409, 410].includes(error.status);

@@ -52,7 +52,8 @@ function InviteForm({ offers, onSent }: { offers: readonly Offer[]; onSent: () =
   const t = useSharingTexts();
   const { language } = useLanguage();
   const { actor } = useSession();
-  const { draft: typed = {}, keep, drop } = useDraft<Typed>(`${ownTenant}/sharing/${actor.type}/${actor.id}`);
+  const { draft, keep, saved } = useDraft<Typed>(`${ownTenant}/sharing/${actor.type}/${actor.id}`);
+  const typed = draft ?? {};
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
   // The same form sent again in the same language is the same invitation.
@@ -82,7 +83,7 @@ function InviteForm({ offers, onSent }: { offers: readonly Offer[]; onSent: () =
     try {
       await own.post('/sharing/invitations', { body, idempotencyKey });
       toast({ text: t.invitations.invited(email.trim()) });
-      drop();
+      saved(draft);
       setKey(crypto.randomUUID());
       onSent();
     } catch (caught) {

@@ -3,6 +3,7 @@ export { Chart, type Series } from './charts.tsx';
 export { Confirm } from './confirm.tsx';
 export { CopyId, copyText, middleCut } from './copy.tsx';
 export { Dialog } from './dialog.tsx';
+export { DraftConflict } from './draft-conflict.tsx';
 export { Empty } from './empty.tsx';
 export { Facts } from './facts.tsx';
 export { ChoiceFilter, Filters, TextFilter } from './filters.tsx';

@@ -1528,7 +1528,10 @@ export interface paths {
             parameters: {
                 query?: never;
                 header?: {
+                    /** @description ETags, of which the object must have one; `*`: it must exist. */
                     "if-match"?: string;
+                    /** @description `*`: the object must not exist. */
+                    "if-none-match"?: "*";
                 };
                 path: {
                     tenant: string;
@@ -1748,7 +1751,10 @@ export interface paths {
             parameters: {
                 query?: never;
                 header?: {
+                    /** @description ETags, of which the object must have one; `*`: it must exist. */
                     "if-match"?: string;
+                    /** @description `*`: the object must not exist. */
+                    "if-none-match"?: "*";
                 };
                 path: {
                     tenant: string;
@@ -2139,7 +2145,10 @@ export interface paths {
             parameters: {
                 query?: never;
                 header?: {
+                    /** @description ETags, of which the object must have one; `*`: it must exist. */
                     "if-match"?: string;
+                    /** @description `*`: the object must not exist. */
+                    "if-none-match"?: "*";
                 };
                 path: {
                     tenant: string;
@@ -2733,7 +2742,10 @@ export interface paths {
             parameters: {
                 query?: never;
                 header?: {
+                    /** @description ETags, of which the object must have one; `*`: it must exist. */
                     "if-match"?: string;
+                    /** @description `*`: the object must not exist. */
+                    "if-none-match"?: "*";
                     /** @description Visible ASCII characters that the client chooses, such as a UUID. A request that is repeated with the same key within 24 hours is not processed again: it gets the response of the first one, with Idempotency-Replayed: true. Using the key for another request gives 422. */
                     "idempotency-key"?: string;
                 };
@@ -3637,7 +3649,10 @@ export interface paths {
             parameters: {
                 query?: never;
                 header?: {
+                    /** @description ETags, of which the object must have one; `*`: it must exist. */
                     "if-match"?: string;
+                    /** @description `*`: the object must not exist. */
+                    "if-none-match"?: "*";
                 };
                 path: {
                     tenant: string;
@@ -3897,7 +3912,10 @@ export interface paths {
             parameters: {
                 query?: never;
                 header?: {
+                    /** @description ETags, of which the object must have one; `*`: it must exist. */
                     "if-match"?: string;
+                    /** @description `*`: the object must not exist. */
+                    "if-none-match"?: "*";
                 };
                 path: {
                     tenant: string;
@@ -5540,7 +5558,10 @@ export interface paths {
                     dryRun?: "true" | "false";
                 };
                 header?: {
+                    /** @description ETags, of which the object must have one; `*`: it must exist. */
                     "if-match"?: string;
+                    /** @description `*`: the object must not exist. */
+                    "if-none-match"?: "*";
                 };
                 path: {
                     tenant: string;
@@ -5808,7 +5829,10 @@ export interface paths {
                     dryRun?: "true" | "false";
                 };
                 header?: {
+                    /** @description ETags, of which the object must have one; `*`: it must exist. */
                     "if-match"?: string;
+                    /** @description `*`: the object must not exist. */
+                    "if-none-match"?: "*";
                 };
                 path: {
                     tenant: string;
@@ -6138,7 +6162,10 @@ export interface paths {
                     dryRun?: "true" | "false";
                 };
                 header?: {
+                    /** @description ETags, of which the object must have one; `*`: it must exist. */
                     "if-match"?: string;
+                    /** @description `*`: the object must not exist. */
+                    "if-none-match"?: "*";
                 };
                 path: {
                     tenant: string;
@@ -6434,7 +6461,10 @@ export interface paths {
                     dryRun?: "true" | "false";
                 };
                 header?: {
+                    /** @description ETags, of which the object must have one; `*`: it must exist. */
                     "if-match"?: string;
+                    /** @description `*`: the object must not exist. */
+                    "if-none-match"?: "*";
                 };
                 path: {
                     tenant: string;
@@ -6974,7 +7004,10 @@ export interface paths {
                     dryRun?: "true" | "false";
                 };
                 header?: {
+                    /** @description ETags, of which the object must have one; `*`: it must exist. */
                     "if-match"?: string;
+                    /** @description `*`: the object must not exist. */
+                    "if-none-match"?: "*";
                 };
                 path: {
                     tenant: string;
@@ -7376,7 +7409,10 @@ export interface paths {
                     dryRun?: "true" | "false";
                 };
                 header?: {
+                    /** @description ETags, of which the object must have one; `*`: it must exist. */
                     "if-match"?: string;
+                    /** @description `*`: the object must not exist. */
+                    "if-none-match"?: "*";
                 };
                 path: {
                     tenant: string;
@@ -7943,7 +7979,10 @@ export interface paths {
             parameters: {
                 query?: never;
                 header?: {
+                    /** @description ETags, of which the object must have one; `*`: it must exist. */
                     "if-match"?: string;
+                    /** @description `*`: the object must not exist. */
+                    "if-none-match"?: "*";
                 };
                 path: {
                     tenant: string;
@@ -8059,7 +8098,10 @@ export interface paths {
             parameters: {
                 query?: never;
                 header?: {
+                    /** @description ETags, of which the object must have one; `*`: it must exist. */
                     "if-match"?: string;
+                    /** @description `*`: the object must not exist. */
+                    "if-none-match"?: "*";
                 };
                 path: {
                     tenant: string;
@@ -8169,7 +8211,10 @@ export interface paths {
             parameters: {
                 query?: never;
                 header?: {
+                    /** @description ETags, of which the object must have one; `*`: it must exist. */
                     "if-match"?: string;
+                    /** @description `*`: the object must not exist. */
+                    "if-none-match"?: "*";
                 };
                 path: {
                     tenant: string;
@@ -8294,7 +8339,10 @@ export interface paths {
             parameters: {
                 query?: never;
                 header?: {
+                    /** @description ETags, of which the object must have one; `*`: it must exist. */
                     "if-match"?: string;
+                    /** @description `*`: the object must not exist. */
+                    "if-none-match"?: "*";
                 };
                 path: {
                     tenant: string;
@@ -14913,7 +14961,10 @@ export interface paths {
             parameters: {
                 query?: never;
                 header?: {
+                    /** @description ETags, of which the object must have one; `*`: it must exist. */
                     "if-match"?: string;
+                    /** @description `*`: the object must not exist. */
+                    "if-none-match"?: "*";
                 };
                 path: {
                     tenant: string;

@@ -1,15 +1,28 @@
 /** One mail template: its texts, and what a mail by it looks like. */
 import { Button, Textarea, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useRouteParams } from '../../core/address.ts';
-import { segment } from '../../core/api.ts';
+import { asRead, notStored, segment } from '../../core/api.ts';
 import { useDraft } from '../../core/drafts.ts';
+import { isConflict } from '../../core/problem.ts';
 import { queryClient } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import { HtmlFrame } from '../../ui/html-frame.tsx';
-import { CodeBlock, Confirm, curl, ManagedBy, Notice, ProblemAlert, ShowAs, toast, WithPanel } from '../../ui/index.ts';
+import {
+  CodeBlock,
+  Confirm,
+  curl,
+  DraftConflict,
+  Facts,
+  ManagedBy,
+  Notice,
+  ProblemAlert,
+  ShowAs,
+  toast,
+  WithPanel,
+} from '../../ui/index.ts';
 import { ActivityPage } from './tabs.tsx';
 import { TestMail, type Tried } from './test-mail.tsx';
 import { texts } from './texts.ts';
@@ -39,7 +52,7 @@ export default function TemplatePage() {
       {template?.managedBy !== undefined && template.managedBy !== 'api' && <ManagedBy owner={template.managedBy} />}
       {template && (
         <Editor
-          key={found.data?.etag ?? ''}
+          key={path}
           template={template}
           etag={found.data?.etag}
           path={path}
@@ -55,13 +68,16 @@ type EditorProps = { template: Template; etag: string | undefined; path: string;
 function Editor({ template, etag, path, draftKey }: EditorProps) {
   const t = useTexts(texts);
   const { tenant, api } = useTenant();
-  const { draft, keep, drop } = useDraft<Parts>(draftKey, etag);
+  const kept = useDraft<Parts>(draftKey, etag ?? notStored);
+  const { draft, keep, rebase, drop } = kept;
   const stored: Parts = { subject: template.subject, html: template.html ?? '', text: template.text ?? '' };
   const parts = draft ?? stored;
   const [isRestoring, setRestoring] = useState(false);
   const [isTesting, setTesting] = useState(false);
   const [preview, setPreview] = useState<Shown & { count: number }>();
   const [error, setError] = useState<unknown>();
+  const [isBusy, setBusy] = useState(false);
+  const isOld = kept.isOld && !isBusy;
   const mayEdit = mayDo(tenant.role, 'edit') && (template.managedBy ?? 'api') === 'api';
   const sent = {
     subject: parts.subject,
@@ -78,15 +94,29 @@ function Editor({ template, etag, path, draftKey }: EditorProps) {
     setPreview((before) => ({ ...data, count: (before?.count ?? 0) + 1 }));
   };
   const save = async () => {
-    await api.put(path, { ...(template.builtIn || etag === undefined ? {} : { ifMatch: etag }), body: sent });
-    drop();
-    await reload();
-    toast({ text: t.saved });
+    setBusy(true);
+    try {
+      const written = await api.put(path, { ...asRead(etag), body: sent });
+      await reload();
+      kept.saved(draft, written.etag);
+      toast({ text: t.saved });
+    } catch (caught) {
+      // What somebody else saved is shown, with the draft where there is one.
+      if (isConflict(caught)) await reload();
+      if (!isConflict(caught) || draft === undefined) throw caught;
+    } finally {
+      setBusy(false);
+    }
   };
   const test = isTesting && <TestMail of={template} hasDraft={draft !== undefined} onClose={() => setTesting(false)} />;
   return (
     <WithPanel panel={test}>
-      {draft !== undefined && (
+      {isOld && (
+        <DraftConflict onKeep={() => rebase(parts)} onDrop={drop}>
+          <Facts facts={factsOf(stored, t)} />
+        </DraftConflict>
+      )}
+      {draft !== undefined && !isOld && (
         <Notice>
           {t.draftKept}{' '}
           <button type="button" className="plain chip" onClick={drop}>
@@ -113,7 +143,11 @@ function Editor({ template, etag, path, draftKey }: EditorProps) {
               {t.testMail}
             </Button>
           )}
-          {mayEdit && <Button onClick={() => attempt(save)}>{t.save}</Button>}
+          {mayEdit && (
+            <Button loading={isBusy} disabled={isOld} onClick={() => attempt(save)}>
+              {t.save}
+            </Button>
+          )}
           {mayEdit && !template.builtIn && (
             <Button variant="default" onClick={() => setRestoring(true)}>
               {t.restore}
@@ -129,7 +163,7 @@ function Editor({ template, etag, path, draftKey }: EditorProps) {
           action={t.restore}
           onClose={() => setRestoring(false)}
           onConfirm={async () => {
-            await api.delete(path);
+            await api.delete(path, etag === undefined ? {} : { ifMatch: etag });
             drop();
             await reload();
             toast({ text: t.restored });
@@ -171,6 +205,12 @@ function Fields({ parts, isReadOnly, onChange }: FieldsProps) {
     </>
   );
 }
+
+const factsOf = ({ subject, html, text }: Parts, t: (typeof texts)['en']): [string, ReactNode][] => [
+  [t.mailSubject, subject],
+  [t.html, html && <CodeBlock key="html" code={html} />],
+  [t.text, text && <CodeBlock key="text" code={text} />],
+];
 
 function Preview({ preview: { subject, text, html } }: { preview: Shown }) {
   const t = useTexts(texts);

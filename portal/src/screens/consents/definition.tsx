@@ -15,14 +15,15 @@ import { languagesOf, pathOfDefinition, type Tree, useTree, versionsOf } from '.
 import { DocumentText } from './text.tsx';
 import { texts } from './texts.ts';
 import { TimeLine } from './time-line.tsx';
-import { EndForm, VersionForm } from './version-form.tsx';
+import { type ChangedEnd, EndForm, VersionForm } from './version-form.tsx';
 import './consents.css';
 
 /** What stands in the panel beside the page. */
 export type Open =
   | { kind: 'version' }
   | { kind: 'document'; changed?: Changed }
-  | { kind: 'end' | 'left'; version: string }
+  | { kind: 'left'; version: string }
+  | { kind: 'end'; version: string; changed?: ChangedEnd }
   | { kind: 'text'; version: string; language: string; document: string };
 
 export default function DefinitionPage() {
@@ -164,7 +165,7 @@ function Panel({ tree, now, open, onClose }: { tree: Tree; now: number; open: Op
     case 'document':
       return <DocumentForm key={open.changed?.config.version} {...{ tree, now, onClose }} changed={open.changed} />;
     case 'end':
-      return <EndForm key={open.version} {...{ tree, now, onClose }} version={open.version} />;
+      return <EndForm key={open.version} {...{ tree, now, onClose }} version={open.version} changed={open.changed} />;
     case 'left':
       return <Remaining key={open.version} {...{ name, onClose }} version={open.version} />;
     case 'text':

@@ -1,10 +1,11 @@
 /** A document of a version: new, or one that is not in effect yet. What is typed is kept until it is saved. */
 import { Button, Textarea, TextInput } from '@mantine/core';
 import { useState } from 'react';
+import { notStored } from '../../core/api.ts';
 import { useDraft } from '../../core/drafts.ts';
 import { useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
-import { Notice, ProblemAlert, SidePanel, toast } from '../../ui/index.ts';
+import { DraftConflict, Facts, Notice, ProblemAlert, SidePanel, toast } from '../../ui/index.ts';
 import { hourFrom, instantOf, localOf } from './instants.ts';
 import { type DocumentConfig, languagesOf, pathOfDocument, type Tree } from './shapes.ts';
 import { texts } from './texts.ts';
@@ -22,21 +23,30 @@ type Fields = {
 export type Changed = { version: string; config: DocumentConfig; etag: string | undefined };
 type Props = { tree: Tree; now: number; changed?: Changed | undefined; onClose: () => void };
 
-export function DocumentForm({ tree, now, changed, onClose }: Props) {
+export function DocumentForm({ tree, now, changed: opened, onClose }: Props) {
   const t = useTexts(texts);
-  const { tenant } = useTenant();
+  const { tenant, api } = useTenant();
+  const [changed, setChanged] = useState(opened);
   const { name } = tree.config;
   const key = changed ? `${changed.version}/${changed.config.language}/${changed.config.version}` : '';
-  const { draft, keep, drop } = useDraft<Fields>(`${tenant.code}/consent/${name}/document/${key}`, changed?.etag);
+  const draftKey = `${tenant.code}/consent/${name}/document/${key}`;
+  const { draft, isOld, keep, rebase, drop, saved } = useDraft<Fields>(draftKey, changed?.etag ?? notStored);
   const fields = draft ?? firstOf(tree, now, changed);
   const set = (some: Partial<Fields>) => keep({ ...fields, ...some });
   const [sanitized, setSanitized] = useState<Sanitized>();
-  const { save, error, isBusy } = useSave((told) => {
-    drop();
-    toast({ text: t.madeDocument(fields.document) });
-    if (told === undefined) onClose();
-    else setSanitized(told);
-  });
+  const { save, error, isBusy } = useSave(
+    (told, etag) => {
+      saved(draft, changed === undefined ? notStored : etag);
+      toast({ text: t.madeDocument(fields.document) });
+      if (told === undefined) onClose();
+      else setSanitized(told);
+    },
+    async () => {
+      if (changed === undefined) return;
+      const { data, etag } = await api.get<{ config: DocumentConfig }>(path);
+      setChanged({ ...changed, config: data.config, etag });
+    },
+  );
   const wrong = wrongOf(fields, tree, { now, changed, t });
   const path = pathOfDocument(name, fields.version, {
     language: fields.language.trim(),
@@ -124,14 +134,26 @@ export function DocumentForm({ tree, now, changed, onClose }: Props) {
           value={fields.body}
           onChange={(event) => set({ body: event.currentTarget.value })}
         />
-        {error !== undefined && <ProblemAlert error={error} />}
-        <Button type="submit" loading={isBusy} disabled={isWrong}>
+        {isOld && (
+          <DraftConflict onKeep={() => rebase(fields)} onDrop={drop}>
+            <Facts facts={factsOf(firstOf(tree, now, changed), t)} />
+          </DraftConflict>
+        )}
+        {error !== undefined && !isOld && <ProblemAlert error={error} />}
+        <Button type="submit" loading={isBusy} disabled={isWrong || isOld}>
           {t.save}
         </Button>
       </form>
     </SidePanel>
   );
 }
+
+const factsOf = ({ date, title, mediaType, body }: Fields, t: (typeof texts)['en']): [string, string][] => [
+  [t.effectiveDate, date],
+  [t.textTitle, title],
+  [t.mediaType, mediaType],
+  [t.text, body],
+];
 
 const HOUR_MS = 3_600_000;
 

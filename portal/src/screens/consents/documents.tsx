@@ -5,7 +5,7 @@ import { useTexts } from '../../core/texts.ts';
 import { DataTable, ProblemAlert, RelativeTime, State } from '../../ui/index.ts';
 import type { Open } from './definition.tsx';
 import { activeAt } from './seen.ts';
-import { type DocumentConfig, pathOfDocument, type Tree, versionsOf } from './shapes.ts';
+import { type DocumentConfig, type EndOfLife, pathOfDocument, pathOfEnd, type Tree, versionsOf } from './shapes.ts';
 import { texts } from './texts.ts';
 
 type Row = { version: string; config: DocumentConfig };
@@ -59,7 +59,7 @@ export function Documents({ tree, now, mayEdit, onOpen }: Props) {
           },
         ]}
       />
-      {mayEdit && <Ends {...{ tree, now, onOpen }} />}
+      {mayEdit && <Ends {...{ tree, now, onOpen }} onError={setError} />}
     </section>
   );
 }
@@ -73,14 +73,26 @@ function DocumentState({ tree, now, row: { version, config } }: { tree: Tree; no
 }
 
 /** Ends of life, until each begins. */
-function Ends({ tree, now, onOpen }: Omit<Props, 'mayEdit'>) {
+function Ends({ tree, now, onOpen, onError }: Omit<Props, 'mayEdit'> & { onError: (error: unknown) => void }) {
   const t = useTexts(texts);
+  const { api } = useTenant();
+  const change = (version: string) => {
+    onError(undefined);
+    api
+      .get<{ config: EndOfLife }>(pathOfEnd(tree.config.name, version))
+      .then(({ data, etag }) => onOpen({ kind: 'end', version, changed: { config: data.config, etag } }), onError);
+  };
   return (
     <div className="chips">
       {tree.versions
         .filter(({ config: { endOfLife } }) => endOfLife === undefined || Date.parse(endOfLife.startDate) > now)
         .map(({ config: { version, endOfLife } }) => (
-          <button key={version} type="button" className="plain chip" onClick={() => onOpen({ kind: 'end', version })}>
+          <button
+            key={version}
+            type="button"
+            className="plain chip"
+            onClick={() => (endOfLife ? change(version) : onOpen({ kind: 'end', version }))}
+          >
             {endOfLife ? t.changeEnd(version) : t.planEnd(version)}
           </button>
         ))}

@@ -2,7 +2,7 @@
 import { Button, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useFilters, useGo } from '../../core/address.ts';
-import { isMissing } from '../../core/problem.ts';
+import { isTaken } from '../../core/problem.ts';
 import { queryClient, usePages } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
@@ -77,7 +77,7 @@ function NewDefinition({ onClose }: { onClose: () => void }) {
   const [isLookup, setLookup] = useState(false);
   const attributes = useAttributes();
   const [error, setError] = useState<unknown>();
-  const [isTaken, setTaken] = useState(false);
+  const [isThere, setThere] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const create = async (event: FormEvent) => {
     event.preventDefault();
@@ -85,16 +85,14 @@ function NewDefinition({ onClose }: { onClose: () => void }) {
     setBusy(true);
     setError(undefined);
     try {
-      const found = await api.get(path).catch((caught) => (isMissing(caught) ? undefined : Promise.reject(caught)));
-      setTaken(found !== undefined);
-      if (found === undefined) {
-        await api.put(path, { body: { ...attributes.value, ...(isLookup ? { languageFallback: 'lookup' } : {}) } });
-        await queryClient.invalidateQueries({ queryKey: ['consents', tenant.code] });
-        toast({ text: t.made(name.trim()) });
-        return go(pageOfDefinition(name.trim()));
-      }
+      const body = { ...attributes.value, ...(isLookup ? { languageFallback: 'lookup' } : {}) };
+      await api.put(path, { body, ifNoneMatch: '*' });
+      await queryClient.invalidateQueries({ queryKey: ['consents', tenant.code] });
+      toast({ text: t.made(name.trim()) });
+      return go(pageOfDefinition(name.trim()));
     } catch (caught) {
-      setError(caught);
+      if (isTaken(caught)) setThere(true);
+      else setError(caught);
     }
     setBusy(false);
   };
@@ -108,8 +106,11 @@ function NewDefinition({ onClose }: { onClose: () => void }) {
           required
           maxLength={128}
           value={name}
-          error={isTaken ? t.taken(name.trim()) : undefined}
-          onChange={(event) => setName(event.currentTarget.value)}
+          error={isThere ? t.taken(name.trim()) : undefined}
+          onChange={(event) => {
+            setName(event.currentTarget.value);
+            setThere(false);
+          }}
         />
         <label>
           <input type="checkbox" checked={isLookup} onChange={(event) => setLookup(event.currentTarget.checked)} />{' '}

@@ -10,6 +10,7 @@ export type { DocumentConfig, EndOfLife, Tree } from './tree.ts';
 export const pathOfDefinition = (name: string) => `/consent-definitions/${segment(name)}`;
 export const pathOfVersion = (name: string, version: string) =>
   `${pathOfDefinition(name)}/versions/${segment(version)}`;
+export const pathOfEnd = (name: string, version: string) => `${pathOfVersion(name, version)}/end-of-life`;
 export const pathOfDocument = (
   name: string,
   version: string,

@@ -6,7 +6,7 @@ import { Notice, ProblemAlert, SidePanel, toast } from '../../ui/index.ts';
 import { AttributesInput, useAttributes } from './attributes.tsx';
 import { hourFrom, instantOf, localOf } from './instants.ts';
 import { addDuration, inEffect, type SeenVersion } from './seen.ts';
-import { pathOfVersion, type Tree, versionsOf } from './shapes.ts';
+import { type EndOfLife, pathOfEnd, pathOfVersion, type Tree, versionsOf } from './shapes.ts';
 import { texts } from './texts.ts';
 import { useSave } from './use-save.ts';
 
@@ -26,7 +26,7 @@ export function VersionForm({ tree, onClose }: Props) {
   const body = { ...attributes.value, optInConfig: { type: 'direct' } };
   return (
     <SidePanel label={t.newVersion} title={t.newVersion} onClose={onClose}>
-      <form className="form" onSubmit={(event) => void save(event, { path, body })}>
+      <form className="form" onSubmit={(event) => void save(event, { path, body, etag: undefined })}>
         <p className="dim">{t.versionRule}</p>
         <TextInput
           label={t.version}
@@ -46,10 +46,14 @@ export function VersionForm({ tree, onClose }: Props) {
   );
 }
 
-export function EndForm({ tree, version, now, onClose }: Props & { version: string; now: number }) {
+/** One that is changed, as it was when the form was opened. */
+export type ChangedEnd = { config: EndOfLife; etag: string | undefined };
+type EndProps = Props & { version: string; changed: ChangedEnd | undefined; now: number };
+
+export function EndForm({ tree, version, changed, now, onClose }: EndProps) {
   const t = useTexts(texts);
   const { language } = useLanguage();
-  const before = tree.versions.find((one) => one.config.version === version)?.config.endOfLife;
+  const before = changed?.config;
   const [start, setStart] = useState(localOf(before ? Date.parse(before.startDate) : hourFrom(now, 7 * DAY_MS)));
   const [end, setEnd] = useState(localOf(before ? Date.parse(before.endDate) : hourFrom(now, 97 * DAY_MS)));
   const [grace, setGrace] = useState(before?.gracePeriod ?? 'P30D');
@@ -69,11 +73,11 @@ export function EndForm({ tree, version, now, onClose }: Props & { version: stri
     ...{ startDate: new Date(from ?? 0).toISOString(), endDate: new Date(until ?? 0).toISOString() },
     gracePeriod: grace,
   };
-  const path = `${pathOfVersion(tree.config.name, version)}/end-of-life`;
+  const path = pathOfEnd(tree.config.name, version);
   const isWrong = Object.values(wrong).some((one) => one !== undefined);
   return (
     <SidePanel label={t.endOfLife} title={t.endOf(version)} onClose={onClose}>
-      <form className="form" onSubmit={(event) => void save(event, { path, body })}>
+      <form className="form" onSubmit={(event) => void save(event, { path, body, etag: changed?.etag })}>
         <ul className="dim">
           {t.endRules.map((rule) => (
             <li key={rule}>{rule}</li>

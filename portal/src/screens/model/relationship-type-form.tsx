@@ -26,7 +26,9 @@ export function RelationshipTypeForm({ of, model, onClose, onDone }: Props) {
   const [max, setMax] = useState(of?.spec.maxPerTarget?.toString() ?? '');
   const [invitation, setInvitation] = useState<Invitation | undefined>(of?.spec.invitation);
   const [through, setThrough] = useState<Inheritance[]>(of?.spec.inheritedThrough ?? []);
-  const { error, isBusy, save } = useSaving(of === undefined, of?.etag, onDone);
+  // Of what the fields were filled with: the model is read again while they are changed.
+  const [etag] = useState(of?.etag);
+  const { error, isBusy, save } = useSaving(etag, onDone);
   const name = of?.spec.name ?? `${from}:${relation}:${to}`;
   const body = {
     ...displayNamesIn(names),

@@ -1,6 +1,7 @@
 /** Saves a type: a new one must not exist yet, a changed one must be as it was read. */
 import { type FormEvent, useState } from 'react';
-import { segment } from '../../core/api.ts';
+import { asRead, segment } from '../../core/api.ts';
+import { isTaken } from '../../core/problem.ts';
 import { useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import { toast } from '../../ui/index.ts';
@@ -8,7 +9,8 @@ import { reloadModel } from './load.ts';
 import type { Kind } from './shapes.ts';
 import { texts } from './texts.ts';
 
-export function useSaving(isNew: boolean, etag: string | undefined, onDone: (id: string) => void) {
+/** @param etag of what the form was filled with; undefined: the type is new */
+export function useSaving(etag: string | undefined, onDone: (id: string) => void) {
   const t = useTexts(texts);
   const { tenant, api } = useTenant();
   const [error, setError] = useState<unknown>();
@@ -18,25 +20,14 @@ export function useSaving(isNew: boolean, etag: string | undefined, onDone: (id:
     setBusy(true);
     setError(undefined);
     try {
-      const path = `/${kind}/${segment(name)}`;
-      // PUT would replace a type of this name that somebody else made.
-      if (isNew && (await exists(path))) throw new Error(t.exists(name));
-      await api.put(path, { body, ...(isNew ? {} : { ifMatch: etag }) });
+      await api.put(`/${kind}/${segment(name)}`, { body, ...asRead(etag) });
       await reloadModel(tenant.code);
       toast({ text: t.saved(name) });
       onDone(`${kind}/${name}`);
     } catch (caught) {
-      setError(caught);
+      setError(etag === undefined && isTaken(caught) ? new Error(t.exists(name)) : caught);
       setBusy(false);
     }
   };
-  const exists = (path: string) =>
-    api.get(path).then(
-      () => true,
-      (caught: { status?: number }) => {
-        if (caught.status === 404) return false;
-        throw caught;
-      },
-    );
   return { error, isBusy, save };
 }

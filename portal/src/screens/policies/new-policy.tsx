@@ -3,12 +3,12 @@ import { Button, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useGo } from '../../core/address.ts';
 import { segment } from '../../core/api.ts';
-import { isMissing } from '../../core/problem.ts';
 import { useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import { ProblemAlert, SidePanel } from '../../ui/index.ts';
 import { type TemplateName, templateNames } from './templates.ts';
 import { texts } from './texts.ts';
+import { readPolicy } from './use-editing.ts';
 
 /** As the server checks it. */
 const isName = (name: string) => name.length <= 253 && /^[^/?#\\\p{C}]+$/u.test(name) && name !== '.' && name !== '..';
@@ -26,11 +26,11 @@ export function NewPolicy({ onClose }: { onClose: () => void }) {
     setError(undefined);
     if (!isName(name)) return setSaid(t.nameRule);
     try {
-      await api.get(`/policies/${segment(name)}`);
-      setSaid(t.nameTaken(name));
+      // Told before it is written; the first save makes sure.
+      if (await readPolicy(api, name)) setSaid(t.nameTaken(name));
+      else go(`/policies/${segment(name)}?template=${template}`);
     } catch (caught) {
-      if (isMissing(caught)) go(`/policies/${segment(name)}?template=${template}`);
-      else setError(caught);
+      setError(caught);
     }
   };
   return (

@@ -33,6 +33,21 @@ export const draftOf = ({ rego, graph, dataSubjects, tests = [] }: PolicyView): 
   ...(dataSubjects && { dataSubjects }),
   tests,
 });
+/** What is stored when a draft was, where the answer to the PUT is all that is known of it. */
+export function storedAs(
+  { rego, graph, dataSubjects, tests }: Draft,
+  of: { name: string; etag: string | undefined; before: PolicyView | undefined; by: string },
+): Stored {
+  const { name, etag, before, by: updatedBy } = of;
+  const policy: PolicyView = {
+    ...{ name, managedBy: before?.managedBy ?? 'api', updatedBy, updatedAt: new Date().toISOString(), tests },
+    revision: Number(etag?.replaceAll('"', '')),
+    ...(graph === undefined ? { rego: rego ?? '' } : { graph }),
+    ...(dataSubjects && { dataSubjects }),
+    effectiveRego: rego ?? before?.effectiveRego ?? '',
+  };
+  return { policy, etag };
+}
 /** Whether two drafts mean the same, in whatever order the members of their objects are. */
 export const isSame = (a: Draft, b: Draft) =>
   ordered(rest(a)) === ordered(rest(b)) &&

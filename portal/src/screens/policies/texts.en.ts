@@ -63,6 +63,8 @@ export const en = {
   saveFirst: 'Save…',
   save: 'Save',
   goOnEditing: 'Go on editing',
+  notUndone: (name: string, why: string) => `The save of ${name} is not undone. ${why}`,
+  notUndoneBySave: (name: string) => `The save of ${name} is not undone, because somebody else saved it since.`,
   saved: (revision: number) => `Revision ${revision} is saved and served.`,
   source: 'Source',
   regoOf: 'Rego of the policy',

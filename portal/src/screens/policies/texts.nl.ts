@@ -66,6 +66,9 @@ export const nl = {
   saveFirst: 'Opslaan…',
   save: 'Opslaan',
   goOnEditing: 'Verder bewerken',
+  notUndone: (name, why) => `Het opslaan van ${name} is niet ongedaan gemaakt. ${why}`,
+  notUndoneBySave: (name) =>
+    `Het opslaan van ${name} is niet ongedaan gemaakt, want iemand anders heeft sindsdien opgeslagen.`,
   saved: (revision) => `Revisie ${revision} is opgeslagen en geldt.`,
   source: 'Bron',
   regoOf: 'Rego van de policy',

@@ -1,13 +1,13 @@
 /** A policy that is being changed: what is stored, the draft of this browser, saving, and what to do when somebody else saved first. */
 import { useCallback, useState } from 'react';
-import { segment, type TenantApi } from '../../core/api.ts';
+import { asRead, notStored, segment, type TenantApi } from '../../core/api.ts';
 import { useDraft } from '../../core/drafts.ts';
 import { isConflict, isMissing } from '../../core/problem.ts';
 import { queryClient } from '../../core/query.ts';
-import { useTenant } from '../../core/session.ts';
+import { useSession, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import { toast } from '../../ui/index.ts';
-import { bodyOf, type Draft, draftOf, isSame, type PolicyView, type Stored } from './shapes.ts';
+import { bodyOf, type Draft, draftOf, isSame, type PolicyView, type Stored, storedAs } from './shapes.ts';
 import { templateOf } from './templates.ts';
 import { texts } from './texts.ts';
 
@@ -22,8 +22,6 @@ export async function readPolicy(api: TenantApi, name: string, signal?: AbortSig
   }
 }
 
-const notStored = 'new';
-
 type Options = {
   template: string | undefined;
   /** The role may write. */
@@ -35,6 +33,7 @@ type Options = {
 export function useEditing(name: string, stored: Stored | undefined, { template, mayEdit, isChanging }: Options) {
   const t = useTexts(texts);
   const { tenant, api } = useTenant();
+  const { email } = useSession();
   // What the draft is of does not change below it when the server's does: only when somebody decides so.
   const [base, setBase] = useState(stored);
   const [error, setError] = useState<unknown>();
@@ -48,51 +47,59 @@ export function useEditing(name: string, stored: Stored | undefined, { template,
   const isDirty = !readOnly && (kept.draft !== undefined || base === undefined);
   const change = (part: Partial<Draft>) => {
     const next = { ...draft, ...part };
-    if (base && isSame(next, clean)) kept.drop();
+    // What is being saved is not clean yet.
+    if (base && !isSaving && isSame(next, clean)) kept.drop();
     else kept.keep(next);
   };
   const load = useCallback(async () => setBase(await readPolicy(api, name)), [api, name]);
   const path = `/policies/${segment(name)}`;
-  const saved = async (previous: number | undefined) => {
-    const fresh = await readPolicy(api, name);
-    kept.drop();
-    setBase(fresh);
-    void queryClient.invalidateQueries({ queryKey: ['policies', tenant.code] });
-    const undo = async () => {
-      try {
-        await api.post(`${path}/revisions/${previous}/restore`, { ifMatch: fresh?.etag });
-        await load();
-      } catch (caught) {
-        setError(caught);
-      }
-    };
-    toast({ text: t.saved(fresh?.policy.revision ?? 1), ...(previous !== undefined && { undo: () => void undo() }) });
+  const reload = () => queryClient.invalidateQueries({ queryKey: ['policies', tenant.code] });
+  const undo = async (previous: number, etag: string | undefined) => {
+    try {
+      await api.post(`${path}/revisions/${previous}/restore`, etag === undefined ? {} : { ifMatch: etag });
+    } catch (caught) {
+      // The page may be left since: a toast is on every page.
+      toast({ text: isConflict(caught) ? t.notUndoneBySave(name) : t.notUndone(name, (caught as Error).message) });
+    }
+    void reload();
+    await load().catch(setError);
+  };
+  /** What was sent is the policy with this ETag, whatever can be read of it. */
+  const saved = async (sent: Draft, etag: string | undefined) => {
+    const read = await readPolicy(api, name).catch(() => undefined);
+    const written =
+      read !== undefined && read.etag === etag ? read : storedAs(sent, { name, etag, before: base?.policy, by: email });
+    kept.saved(sent, etag);
+    setBase(written);
+    void reload();
+    const { revision } = written.policy;
+    const previous = base?.policy.revision;
+    const isUndoable = previous !== undefined && previous !== revision;
+    toast({ text: t.saved(revision), ...(isUndoable && { undo: () => void undo(previous, etag) }) });
   };
   /** @returns whether it is stored */
   const save = async (): Promise<boolean> => {
     setError(undefined);
     setSaving(true);
+    // Also what nobody typed, such as a template: with what somebody else saved meanwhile it is shown beside that.
+    if (kept.draft === undefined) kept.keep(draft);
     try {
-      const there = base === undefined ? await readPolicy(api, name) : undefined;
-      // Somebody wrote one of this name meanwhile: what was typed is kept, and both are shown.
-      if (there !== undefined) {
-        kept.keep(draft);
-        setBase(there);
-        return false;
-      }
-      await api.put(path, { body: bodyOf(draft), ifMatch: base?.etag });
-      await saved(base?.policy.revision);
+      const { etag } = await api.put(path, { body: bodyOf(draft), ...asRead(base?.etag) });
+      await saved(draft, etag);
       return true;
     } catch (caught) {
-      if (isConflict(caught)) await load().catch(setError);
-      else setError(caught);
+      if (!isConflict(caught)) {
+        setError(caught);
+        return false;
+      }
+      await load().catch(setError);
       return false;
     } finally {
       setSaving(false);
     }
   };
-  const { at, keep, drop } = kept;
+  const { at, rebase, drop } = kept;
   const isOld = kept.isOld && !readOnly;
-  return { base, draft, isManaged, readOnly, isDirty, isOld, at, error, isSaving, change, save, keep, drop };
+  return { base, draft, isManaged, readOnly, isDirty, isOld, at, error, isSaving, change, save, rebase, drop };
 }
 export type Editing = ReturnType<typeof useEditing>;

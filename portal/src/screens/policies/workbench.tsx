@@ -68,7 +68,7 @@ export function Workbench({ name, stored }: Props) {
       <div className="stack">
         {editing.error !== undefined && <ProblemAlert error={editing.error} />}
         {editing.isOld ? (
-          <Conflict theirs={base?.policy} mine={draft} onKeep={editing.keep} onDrop={editing.drop} />
+          <Conflict theirs={base?.policy} mine={draft} onKeep={editing.rebase} onDrop={editing.drop} />
         ) : (
           <>
             {!readOnly && <SaveBar {...{ name, editing, checked, owner }} />}

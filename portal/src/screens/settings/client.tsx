@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useGo, useRouteParams } from '../../core/address.ts';
 import { segment } from '../../core/api.ts';
+import { useOnce } from '../../core/once.ts';
 import { queryClient } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
@@ -76,6 +77,7 @@ function Shown({ client, etag }: { client: Client; etag: string | undefined }) {
   const { tenant, api } = useTenant();
   const [asking, setAsking] = useState<Asking>();
   const [error, setError] = useState<unknown>();
+  const [isEnabling, setEnabling] = useState(false);
   const id = client.clientId;
   const path = `/clients/${segment(id)}`;
   const isManaged = client.managedBy !== 'api';
@@ -85,6 +87,12 @@ function Shown({ client, etag }: { client: Client; etag: string | undefined }) {
     await api.put(path, { ...(etag === undefined ? {} : { ifMatch: etag }), body: { ...bodyOf(client), enabled } });
     await reload();
     toast({ text: enabled ? t.isEnabled(id) : t.isDisabled(id) });
+  };
+  const enable = async () => {
+    setError(undefined);
+    setEnabling(true);
+    await setEnabled(true).catch(setError);
+    setEnabling(false);
   };
   const facts: [string, React.ReactNode][] = [
     [t.clientId, <CopyId key="id" id={id} max={60} />],
@@ -142,7 +150,7 @@ function Shown({ client, etag }: { client: Client; etag: string | undefined }) {
               {t.disable}
             </Button>
           ) : (
-            <Button variant="default" onClick={() => setEnabled(true).catch(setError)}>
+            <Button variant="default" loading={isEnabling} onClick={enable}>
               {t.enable}
             </Button>
           )}
@@ -178,13 +186,15 @@ function Secrets({
   const [made, setMade] = useState<string>();
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
+  const once = useOnce();
   const generate = async () => {
     setBusy(true);
     setError(undefined);
     try {
-      const { data } = await api.post<{ clientSecret: string }>(`/clients/${segment(client.clientId)}/secrets`, {
-        body: {},
-      });
+      const path = `/clients/${segment(client.clientId)}/secrets`;
+      const { data } = await once({}, (idempotencyKey) =>
+        api.post<{ clientSecret: string }>(path, { body: {}, idempotencyKey }),
+      );
       setMade(data.clientSecret);
       await queryClient.invalidateQueries({ queryKey: ['clients', tenant.code] });
     } catch (caught) {

@@ -3,6 +3,7 @@ import { Button, Textarea, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useGo } from '../../core/address.ts';
 import { segment } from '../../core/api.ts';
+import { isTaken } from '../../core/problem.ts';
 import { queryClient, usePages } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
@@ -91,6 +92,7 @@ function NewClient({ onClose }: { onClose: () => void }) {
   const [uris, setUris] = useState('');
   const [scopes, setScopes] = useState<readonly string[]>([]);
   const [error, setError] = useState<unknown>();
+  const [taken, setTaken] = useState<string>();
   const [isBusy, setBusy] = useState(false);
   const offered = scopesOf[kind];
   const redirectUris = uris
@@ -102,8 +104,9 @@ function NewClient({ onClose }: { onClose: () => void }) {
     setBusy(true);
     setError(undefined);
     const name = displayName.trim() === '' ? {} : { displayName: displayName.trim() };
+    const granted = scopes.filter((one) => offered.includes(one));
     const chosen = {
-      scopes: scopes.filter((one) => offered.includes(one)),
+      ...(granted.length === 0 ? {} : { scopes: granted }),
       ...(kind === 'backend' ? {} : { redirectUris }),
     };
     try {
@@ -115,7 +118,8 @@ function NewClient({ onClose }: { onClose: () => void }) {
       toast({ text: t.created(id.trim()) });
       go(`/settings/clients/${segment(id.trim())}`);
     } catch (caught) {
-      setError(caught);
+      if (isTaken(caught)) setTaken(id.trim());
+      else setError(caught);
       setBusy(false);
     }
   };
@@ -130,7 +134,13 @@ function NewClient({ onClose }: { onClose: () => void }) {
             </label>
           ))}
         </fieldset>
-        <TextInput label={t.clientId} required value={id} onChange={(event) => setId(event.currentTarget.value)} />
+        <TextInput
+          label={t.clientId}
+          required
+          value={id}
+          error={taken !== undefined && taken === id.trim() ? t.isTaken(taken) : undefined}
+          onChange={(event) => setId(event.currentTarget.value)}
+        />
         <TextInput
           label={t.displayName}
           value={displayName}

@@ -71,7 +71,7 @@ export default function IssuerPage() {
           action={t.deleteIssuer}
           onClose={() => setDeleting(false)}
           onConfirm={async () => {
-            await api.delete(path);
+            await api.delete(path, found.data?.etag === undefined ? {} : { ifMatch: found.data.etag });
             toast({ text: t.notTrusted(name) });
             go('/settings/issuers', { replace: true });
             await queryClient.invalidateQueries({ queryKey: ['issuers', tenant.code], exact: true });

@@ -3,6 +3,7 @@ import { Button, NativeSelect, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useGo } from '../../core/address.ts';
 import { segment } from '../../core/api.ts';
+import { isTaken } from '../../core/problem.ts';
 import { queryClient, usePages } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
@@ -68,6 +69,7 @@ function NewIssuer({ onClose }: { onClose: () => void }) {
   const [prefix, setPrefix] = useState('');
   const [clients, setClients] = useState<string>('none');
   const [error, setError] = useState<unknown>();
+  const [taken, setTaken] = useState<string>();
   const [isBusy, setBusy] = useState(false);
   const trust = async (event: FormEvent) => {
     event.preventDefault();
@@ -80,14 +82,21 @@ function NewIssuer({ onClose }: { onClose: () => void }) {
       toast({ text: t.trusted(name.trim()) });
       onClose();
     } catch (caught) {
-      setError(caught);
+      if (isTaken(caught)) setTaken(name.trim());
+      else setError(caught);
       setBusy(false);
     }
   };
   return (
     <SidePanel label={t.newIssuer} title={t.newIssuer} onClose={onClose}>
       <form className="form" onSubmit={trust}>
-        <TextInput label={t.name} required value={name} onChange={(event) => setName(event.currentTarget.value)} />
+        <TextInput
+          label={t.name}
+          required
+          value={name}
+          error={taken !== undefined && taken === name.trim() ? t.isTaken(taken) : undefined}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
         <TextInput
           label={t.issuerUrl}
           type="url"

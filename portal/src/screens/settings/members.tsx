@@ -1,6 +1,7 @@
 /** Who administers the tenant, and who is invited to. */
 import { Button, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
+import { useOnce } from '../../core/once.ts';
 import { queryClient, usePages } from '../../core/query.ts';
 import { type Role, useSession, useTenant } from '../../core/session.ts';
 import { useLanguage, useTexts } from '../../core/texts.ts';
@@ -175,15 +176,17 @@ function Invite({ onClose }: { onClose: () => void }) {
   const { language } = useLanguage();
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
+  const once = useOnce();
   const [done, setDone] = useState<{ email: string; url: string }>();
   const send = async (event: FormEvent) => {
     event.preventDefault();
     setBusy(true);
     setError(undefined);
     try {
-      const { data } = await api.post<{ email: string; url: string }>('/members/invitations', {
-        body: { email: email.trim(), role, language },
-      });
+      const body = { email: email.trim(), role, language };
+      const { data } = await once(body, (idempotencyKey) =>
+        api.post<{ email: string; url: string }>('/members/invitations', { body, idempotencyKey }),
+      );
       setDone(data);
       await reload(tenant.code);
     } catch (caught) {

@@ -61,6 +61,7 @@ export const en = {
   redirectUris: 'Redirect URIs, one on each line',
   scopes: 'Scopes',
   create: 'Create',
+  isTaken: (name: string) => `There is a ${name} already. Nothing was changed.`,
   created: (id: string) => `The client ${id} is created.`,
   grants: 'Grants',
   method: 'Authentication',

@@ -62,6 +62,7 @@ export const nl = {
   redirectUris: 'Redirect-URI’s, één op elke regel',
   scopes: 'Scopes',
   create: 'Aanmaken',
+  isTaken: (name) => `Er is al een ${name}. Er is niets gewijzigd.`,
   created: (id) => `De client ${id} is aangemaakt.`,
   grants: 'Grants',
   method: 'Authenticatie',

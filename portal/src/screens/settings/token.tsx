@@ -1,6 +1,7 @@
 /** The advanced settings: the 24-hour token for the Config API, shown once, listed, revoked. */
 import { Button } from '@mantine/core';
 import { useState } from 'react';
+import { useOnce } from '../../core/once.ts';
 import { ApiProblem } from '../../core/problem.ts';
 import { queryClient, usePages } from '../../core/query.ts';
 import { logInPath, useTenant } from '../../core/session.ts';
@@ -78,11 +79,14 @@ function NewToken({ onMade }: { onMade: () => Promise<unknown> }) {
   const [made, setMade] = useState<string>();
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
+  const once = useOnce();
   const create = async () => {
     setBusy(true);
     setError(undefined);
     try {
-      const { data } = await api.post<{ token: string }>('/portal-tokens');
+      const { data } = await once({}, (idempotencyKey) =>
+        api.post<{ token: string }>('/portal-tokens', { idempotencyKey }),
+      );
       setMade(data.token);
       await onMade();
     } catch (caught) {

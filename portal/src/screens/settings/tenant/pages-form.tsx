@@ -2,13 +2,14 @@
 import { Button, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { defaultColour, isColour, surfaces } from '../../../../../server/pages/brand.ts';
+import { asRead } from '../../../core/api.ts';
 import { useDraft } from '../../../core/drafts.ts';
 import { base } from '../../../core/page.ts';
 import { isConflict } from '../../../core/problem.ts';
 import { queryClient } from '../../../core/query.ts';
 import { useTenant } from '../../../core/session.ts';
 import { useTexts } from '../../../core/texts.ts';
-import { Facts, Notice, ProblemAlert, toast } from '../../../ui/index.ts';
+import { DraftConflict, Facts, ProblemAlert, toast } from '../../../ui/index.ts';
 import {
   brandingFacts,
   brandingOf,
@@ -74,15 +75,14 @@ export function PagesForm({ stored, etag }: { stored: Stored; etag: string | und
         </p>
         <Contrast of={form} />
         {meanwhile && (
-          <Notice tone="warn">
-            <p>{t.meanwhile}</p>
+          <DraftConflict onKeep={editing.goOn} onDrop={editing.discard}>
             <Facts facts={brandingFacts(stored, t)} />
-          </Notice>
+          </DraftConflict>
         )}
         {error !== undefined && <ProblemAlert error={error} />}
         {isDirty && <p className="dim">{t.draftKept}</p>}
         <div className="row">
-          <Button type="submit" loading={isBusy} disabled={!isDirty || isWrong}>
+          <Button type="submit" loading={isBusy} disabled={!isDirty || isWrong || meanwhile}>
             {t.save}
           </Button>
           {isDirty && (
@@ -132,28 +132,22 @@ function Colour({ label, about, value, fallback, onChange }: ColourProps) {
 function useBranding(stored: Stored, etag: string | undefined) {
   const t = useTexts(texts);
   const { tenant, api } = useTenant();
-  // What was stored when the form was opened: the ETag is of the whole tenant, and changes with anything of it.
-  const [opened, setOpened] = useState(() => formOf(stored));
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
-  const kept = useDraft<Partial<Form>>(`${tenant.code}/branding`);
-  // A draft of an earlier version may lack fields.
-  const form = { ...opened, ...kept.draft };
   const now = formOf(stored);
+  // The ETag is of the whole tenant, and changes with anything of it: a draft has what was stored of the form when it was begun.
+  const kept = useDraft<Partial<Form> & { of?: Form }>(`${tenant.code}/branding`);
+  // A draft of an earlier version may lack fields.
+  const { of: begun = now, ...form }: Form & { of?: Form } = { ...now, ...kept.draft };
   const reload = () => queryClient.invalidateQueries({ queryKey: ['branding', tenant.code] });
-  const close = (next: Form) => {
-    kept.drop();
-    setOpened(next);
-    setError(undefined);
-  };
-  const put = async (ifMatch: string | undefined) => {
+  const put = async (over: string | undefined): Promise<void> => {
     try {
-      await api.put('/branding', { body: brandingOf(form), ...(ifMatch === undefined ? {} : { ifMatch }) });
+      await api.put('/branding', { body: brandingOf(form), ...asRead(over) });
     } catch (caught) {
       if (!isConflict(caught)) throw caught;
       const fresh = await api.get<Stored>('/branding');
       // Something else of the tenant changed, and not this: nobody's work is replaced.
-      if (!isSame(formOf(fresh.data), opened) || fresh.etag === ifMatch) throw caught;
+      if (!isSame(formOf(fresh.data), begun) || fresh.etag === over) throw caught;
       await put(fresh.etag);
     }
   };
@@ -163,25 +157,26 @@ function useBranding(stored: Stored, etag: string | undefined) {
     setError(undefined);
     try {
       await put(etag);
-      close(form);
       await reload();
+      kept.saved(kept.draft, undefined, (typed) => ({ ...typed, of: form }));
       toast({ text: t.saved });
     } catch (caught) {
       setError(caught);
-      if (isConflict(caught)) {
-        await reload();
-        // Whoever saves again has seen what is replaced.
-        setOpened(formOf((await api.get<Stored>('/branding')).data));
-      }
+      if (isConflict(caught)) await reload();
     }
     setBusy(false);
+  };
+  const decide = (how: () => void) => () => {
+    how();
+    setError(undefined);
   };
   return {
     ...{ form, error, isBusy, save },
     isDirty: !isSame(form, now),
-    meanwhile: kept.draft !== undefined && isConflict(error),
-    change: (part: Partial<Form>) => kept.keep({ ...form, ...part }),
-    discard: () => close(now),
+    meanwhile: !isBusy && !isSame(begun, now) && !isSame(form, now),
+    change: (part: Partial<Form>) => kept.keep({ ...form, ...part, of: begun }),
+    goOn: decide(() => kept.rebase({ ...form, of: now })),
+    discard: decide(kept.drop),
   };
 }
 

@@ -56,7 +56,6 @@ export const en = {
   discard: 'Discard the changes',
   saved: 'The pages look so from now on.',
   draftKept: 'You have changes that are not saved. This browser keeps them.',
-  meanwhile: 'Somebody else changed the pages after you opened them. Saved now:',
   contrast: 'How well it is read',
   contrastAbout:
     'As WCAG 2.2 measures it: 4.5 for text, 3 for edges. No colour is refused: where one is too close to the page, pages draw the nearest shade that is not.',

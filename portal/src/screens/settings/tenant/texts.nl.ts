@@ -58,7 +58,6 @@ export const nl = {
   discard: 'De wijzigingen weggooien',
   saved: 'De pagina’s zien er vanaf nu zo uit.',
   draftKept: 'U hebt wijzigingen die niet zijn opgeslagen. Deze browser bewaart ze.',
-  meanwhile: 'Iemand anders heeft de pagina’s gewijzigd nadat u ze opende. Nu opgeslagen:',
   contrast: 'Hoe goed hij wordt gelezen',
   contrastAbout:
     'Zoals WCAG 2.2 het meet: 4,5 voor tekst, 3 voor randen. Geen kleur wordt geweigerd: waar een kleur te dicht bij die van de pagina ligt, tekenen pagina’s de dichtstbijzijnde tint die dat niet doet.',
