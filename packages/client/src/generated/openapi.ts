@@ -11401,8 +11401,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Evaluate a stored policy, or a draft of it, for an input, without storing anything
-         * @description With coverage: also what the tests of the policy and this input reach. Of a draft the tests that are stored under its name, unless the request has tests.
+         * Evaluate a stored policy, or a draft of it, for an input or a request, without storing anything
+         * @description The body has either input, which the policy is given as it is, or request: then the service adds the facts that a decision about it reads, as POST /authz does for a back end, and explain.input has them. With coverage: also what the tests of the policy and this input reach. Of a draft the tests that are stored under its name, unless the request has tests.
          */
         post: {
             parameters: {
@@ -11526,7 +11526,7 @@ export interface paths {
                             path?: string;
                         };
                         /** @description The input document of the policy. */
-                        input: {
+                        input?: {
                             [key: string]: unknown;
                         };
                         /** @description true: say which lines the tests of the policy and this input reach, and which they do not. */
@@ -11549,6 +11549,7 @@ export interface paths {
                                 obligations?: string[];
                             };
                         }[];
+                        request?: components["schemas"]["AuthorizationRequest"];
                     };
                 };
             };
