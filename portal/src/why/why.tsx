@@ -44,8 +44,8 @@ export function Why({ answer, explain, links }: Props) {
   const color = { allow: 'var(--ok)', deny: 'var(--bad)', other: 'inherit' }[model.outcome];
   const icon = { allow: 'allow', deny: 'deny', other: 'info' } as const;
   const { advice } = model;
-  // Support is given neither the input nor the facts.
-  const isHidden = explain.input === undefined;
+  // Support is not given the facts.
+  const isHidden = explain.facts === undefined;
   return (
     <article className="why">
       <p className="why-sentence">
