@@ -161,7 +161,10 @@ const ExplainedView = Type.Object({
   ),
   notes: Type.Array(Type.String()),
   explain: Type.Optional(
-    Type.Unknown({ description: 'As in an explained decision. Support sees the action and the types of the tenant in it, and no values and ids.' }),
+    Type.Unknown({
+      description:
+        'As in an explained decision. Support sees the action and the types of the tenant in it, and no values and ids.',
+    }),
   ),
 });
 

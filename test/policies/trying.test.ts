@@ -185,7 +185,7 @@ describe('why a deny', () => {
     expect(owner).toMatchObject({
       node: 'owner',
       answer: 'false',
-      conditions: [{ missing: [fact] }],
+      conditions: [{ drawn: { type: 'relationship', relationshipType: 'is_owner_of' }, missing: [fact] }],
       wouldAllowIf: [fact],
     });
     expect(body.explain.whyNot.rules.map(({ node }: { node: string }) => node)).toEqual([
