@@ -2,7 +2,7 @@
  * `accord doctor`: looks at an installation and says for each thing what to do. First the database, then what the rooms state
  * in their descriptors (`doctor`).
  */
-
+import { resolve } from 'node:path';
 import { systemClock } from '../server/core/clock.ts';
 import { type Config, ConfigError, readConfig } from '../server/core/config.ts';
 import { hasInstallationKey } from '../server/core/db/health.ts';
@@ -11,6 +11,7 @@ import type { DoctorCheck, DoctorFinding } from '../server/room/doctor.ts';
 import { createServices, type Services } from '../server/services.ts';
 import { type Parsed, UsageError } from './arguments.ts';
 import { databaseChecks } from './doctor/database.ts';
+import { outboxOf } from './outbox.ts';
 import { installationConfig } from './with-services.ts';
 
 type Finding = DoctorFinding & { check: string };
@@ -24,26 +25,37 @@ export async function run({ values, flags }: Parsed): Promise<number> {
 }
 
 async function examine(directory: string): Promise<Finding[]> {
+  const check = 'configuration';
   let config: Config;
+  let isLocal: boolean;
   try {
-    config = await installationConfig('doctor', directory, readConfig());
+    const given = readConfig();
+    isLocal = given.ACCORD_DATABASE_URL === undefined;
+    config = await installationConfig('doctor', directory, given);
   } catch (error) {
     if (error instanceof UsageError || !(error instanceof ConfigError)) throw error;
     const remedy = 'Correct the environment variables: docs/configuration.md has them all.';
-    return [{ check: 'configuration', status: 'error', found: error.message.replaceAll('\n', '; '), remedy }];
+    return [{ check, status: 'error', found: error.message.replaceAll('\n', '; '), remedy }];
   }
   const url = config.ACCORD_DATABASE_URL as string;
-  const findings: Finding[] = [];
+  const whose = isLocal ? `; the installation is the accord start of ${resolve(directory)}` : '';
+  const findings: Finding[] = [{ check, status: 'ok', found: `the ACCORD_ variables are valid${whose}` }];
   for (const check of databaseChecks(url, systemClock.now)) {
     const found = await perform(check);
     findings.push(...found);
     if (['database', 'migrations'].includes(check.name) && found.some(({ status }) => status === 'error'))
       return findings;
   }
-  return [...findings, ...(await examineRooms(config, url, findings))];
+  return [...findings, ...(await examineRooms(config, url, findings, isLocal ? directory : undefined))];
 }
 
-async function examineRooms(config: Config, url: string, before: readonly Finding[]): Promise<Finding[]> {
+/** @param local the data directory of the `accord start` that runs; undefined: the installation is another */
+async function examineRooms(
+  config: Config,
+  url: string,
+  before: readonly Finding[],
+  local: string | undefined,
+): Promise<Finding[]> {
   const check = 'master key';
   if (before.some(({ check: one, status }) => one === 'roles and row-level security' && status === 'error')) return [];
   if (config.ACCORD_MASTER_KEY === undefined) {
@@ -65,6 +77,7 @@ async function examineRooms(config: Config, url: string, before: readonly Findin
     return [{ check, status: 'error', found: error.message, remedy }];
   }
   try {
+    if (local !== undefined) services.mail.outbox.directory = outboxOf(resolve(local));
     const findings: Finding[] = [{ check, status: 'ok', found: 'it opens what the database holds' }];
     for (const room of services.rooms)
       for (const one of room.doctor?.(services.use(room)) ?? []) findings.push(...(await perform(one)));

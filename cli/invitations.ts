@@ -12,9 +12,10 @@ import { placeOfFile } from './place.ts';
 type Link = { email: string; role: string; url: string };
 type Person = { tenant: string; email: string };
 
+const place = (url: string, path: string) => (process.stdout.isTTY ? url : `see ${placeOfFile(path)}`);
+
 function lineOf(tenant: string, { email, role, url }: Link, path: string): string {
-  const at = process.stdout.isTTY ? url : `see ${placeOfFile(path)}`;
-  return `First log-in at the portal for ${email}, ${role} of ${tenant}; the link works once: ${at}`;
+  return `${email}, ${role} of ${tenant}: ${place(url, path)}`;
 }
 
 /** What comes before `isReporting` says so is kept for `lines`. */
@@ -24,17 +25,20 @@ export function tellInvitations(isReporting: () => boolean) {
   const written: NonNullable<InvitationFiles['written']> = (tenant, link, path) => {
     told.add(link.url);
     const line = lineOf(tenant, link, path);
-    if (isReporting()) console.log(line);
+    if (isReporting()) console.log(`First log-in at the portal; the link works once: ${line}`);
     else waiting.push({ tenant, email: link.email, line });
   };
   return {
     written,
-    /** Also of the links of earlier starts that still work. @param except who gets in by another link */
+    /** Also of the links of earlier starts that still work. @param except who gets in by another link, which was told before */
     async lines(services: Services, directory: string | undefined, except?: Person): Promise<string[]> {
       const earlier = directory === undefined ? [] : await earlierLines(services, directory, told);
-      return [...waiting.splice(0), ...earlier]
+      const lines = [...waiting.splice(0), ...earlier]
         .filter(({ tenant, email }) => tenant !== except?.tenant || email !== except.email)
-        .map(({ line }) => line);
+        .map(({ line }) => `  ${line}`);
+      if (lines.length === 0) return [];
+      const whose = except === undefined ? 'First log-ins' : 'First log-ins of others';
+      return [`${whose} at the portal; each link works once:`, '', ...lines, ''];
     },
   };
 }

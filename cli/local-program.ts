@@ -91,7 +91,7 @@ export async function runProgram(options: ProgramOptions): Promise<number> {
       choice.kind === 'files' ? choice.invitationsDirectory : undefined,
       first?.of,
     );
-    for (const line of [...refused, ...links, ...(first?.lines ?? [])]) console.log(line);
+    for (const line of [...refused, ...(first?.lines ?? []), ...links]) console.log(line);
     portal.ended.then(() => tellFailure(portal));
   }
   const why = await ending;

@@ -31,7 +31,7 @@ const minutes = limits.portalLogInLinkMs / 60_000;
 const asWhom = ({ email, tenant }: LogInLink) => `${email}, security-admin of ${tenant}`;
 
 /**
- * The last lines of a start: a terminal gets the link; other output, which may be kept, the command that prints one.
+ * What a start tells its user in the end: a terminal gets the link; other output, which may be kept, the command that prints one.
  * @param directory the data directory as it was given
  * @returns undefined where nobody can log in by a link
  */

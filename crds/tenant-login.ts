@@ -58,7 +58,9 @@ export const Login = strictObject(
               {
                 primary: Colour('Colour of buttons and links, such as #0b5fff.'),
                 background: Type.Optional(
-                  Colour('Colour behind the page. Defaults to that of the light or dark style.'),
+                  Colour(
+                    'Colour behind the page, in the nearest shade on which texts are readable. Defaults to that of the light or dark style.',
+                  ),
                 ),
               },
               { description: 'Colours. Text on them is black or white, whichever has more contrast.' },

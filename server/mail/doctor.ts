@@ -7,6 +7,7 @@ import type { Encrypter } from '../core/encrypter.ts';
 import { utc } from '../core/instants.ts';
 import { type DoctorCheck, type DoctorFinding, unlessFound } from '../room/doctor.ts';
 import { readTenants } from '../tenants/index.ts';
+import type { Outbox } from './outbox.ts';
 import { installationServer, type SmtpServer, sendingOf } from './settings.ts';
 import { countWaiting } from './store.ts';
 import type { MailTransport } from './transport.ts';
@@ -17,6 +18,7 @@ type Services = {
   clock: Clock;
   config: Config;
   transport: MailTransport;
+  outbox: Outbox;
 };
 
 const SERVERS_MAX = 100;
@@ -28,7 +30,12 @@ export function mailCheck(services: Services): DoctorCheck {
   return {
     name: 'mail',
     async run() {
-      const servers = await serversOf(services);
+      const { directory } = services.outbox;
+      if (directory !== undefined) {
+        const kept = `no mail server is used: this accord start keeps mail as files in ${directory}, and shows it at /dev/mail of its admin port`;
+        return unlessFound(await lookAtWaiting(services), kept);
+      }
+      const { servers, notLookedAt } = await serversOf(services);
       const waiting = [...servers];
       const found: DoctorFinding[] = [];
       await Promise.all(
@@ -40,20 +47,26 @@ export function mailCheck(services: Services): DoctorCheck {
       found.push(...(await lookAtWaiting(services)));
       const none =
         'no mail server is configured: mail is kept for seven days and not sent (ACCORD_SMTP_URL, spec.mail of a Tenant)';
-      return unlessFound(found, servers.length === 0 ? none : `each mail server (${servers.length}) takes mail`);
+      const more = notLookedAt === 0 ? '' : `; those of further Tenants (${notLookedAt}) were not looked at`;
+      const each = `each mail server (${servers.length}) lets the service in, with TLS and its credentials; nothing was sent${more}`;
+      return unlessFound(found, servers.length === 0 ? none : each);
     },
   };
 }
 
 type Looked = { server: SmtpServer; tenant?: string } | { missing: string; tenant: string };
 
-async function serversOf({ database, config, encrypter }: Services): Promise<Looked[]> {
+async function serversOf({
+  database,
+  config,
+  encrypter,
+}: Services): Promise<{ servers: Looked[]; notLookedAt: number }> {
   const installation = installationServer(config);
   const servers: Looked[] = installation === undefined ? [] : [{ server: installation }];
-  const tenants = await database.system((tx) => readTenants(tx));
-  for (const row of tenants
-    .filter(({ spec, state }) => spec.mail !== undefined && state === 'active')
-    .slice(0, SERVERS_MAX)) {
+  const tenants = (await database.system((tx) => readTenants(tx))).filter(
+    ({ spec, state }) => spec.mail !== undefined && state === 'active',
+  );
+  for (const row of tenants.slice(0, SERVERS_MAX)) {
     const { tenant } = row;
     const sending = await database.tenantSnapshot(tenant, (tx) => sendingOf({ config, encrypter }, tx, row));
     const { secretRef } = row.spec.mail?.smtp ?? {};
@@ -61,7 +74,7 @@ async function serversOf({ database, config, encrypter }: Services): Promise<Loo
       sending === undefined ? { missing: secretRef?.name ?? '', tenant } : { server: sending.server, tenant },
     );
   }
-  return servers;
+  return { servers, notLookedAt: Math.max(0, tenants.length - SERVERS_MAX) };
 }
 
 async function look(transport: MailTransport, one: Looked): Promise<DoctorFinding[]> {

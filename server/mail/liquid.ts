@@ -12,14 +12,16 @@ const load = createRequire(import.meta.url);
 /** Of HTML, or of text: values are escaped for it. */
 export type Part = 'html' | 'text';
 
-/** Why a template cannot be used. `line` and `column` begin with 1. */
+/** Why a template cannot be used. `line` and `column` begin with 1. `variable`: the one that it reads and was not given. */
 export class TemplateError extends Error {
   readonly line: number | undefined;
   readonly column: number | undefined;
+  readonly variable: string | undefined;
   constructor(message: string, line?: number, column?: number) {
     super(message);
     this.line = line;
     this.column = column;
+    this.variable = /^undefined variable: ([\w-]+)/.exec(message)?.[1];
   }
 }
 

@@ -26,6 +26,12 @@ function refused(...errors: [ProblemPlace, ...ProblemPlace[]]): Problem {
   return problem('invalid_request', { detail: `${errors[0].pointer}: ${errors[0].detail}`, errors });
 }
 
+function wrongOf({ variable, message }: TemplateError): ProblemPlace {
+  if (variable === undefined) return { pointer: '/variables', detail: message };
+  const [, path = variable] = message.split(': ', 2);
+  return { pointer: `/variables/${variable}`, detail: `The template uses ${path}, which has no value.` };
+}
+
 /**
  * Sends a mail of a template. @param isTest samples stand for the variables
  * @throws Problem invalid_request for an address, a template or variables that are wrong
@@ -52,7 +58,7 @@ export async function sendMessage(
     try {
       writeMail(template, chosen, variables);
     } catch (error) {
-      if (error instanceof TemplateError) throw refused({ pointer: '/variables', detail: error.message });
+      if (error instanceof TemplateError) throw refused(wrongOf(error));
       throw error;
     }
     const bytes = Buffer.byteLength(JSON.stringify({ to: to.value, variables }));

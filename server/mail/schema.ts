@@ -29,8 +29,14 @@ export const TemplateView = Type.Object({
   builtIn: Type.Boolean({
     description: 'Whether it is the built-in template, as one of the tenant would say the same.',
   }),
-  variables: Type.Optional(
-    Type.Array(Type.String(), { description: 'The variables of the mail, of a name that is built in.' }),
+  variables: Type.Array(Type.String(), {
+    description: 'The variables of the mail. Of a name that is not built in: those that the template uses.',
+  }),
+  samples: Type.Optional(
+    Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]), {
+      description:
+        'Of a name that is built in: values of the variables, with which a test is sent unless others are given.',
+    }),
   ),
   ...{ revision: Type.Optional(Type.Integer()), updatedAt: Type.Optional(Type.String()) },
   ...{ updatedBy: Type.Optional(Type.String()), managedBy: Type.Optional(Type.String()) },

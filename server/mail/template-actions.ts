@@ -69,6 +69,12 @@ function wrongPlaces(pointer: string, part: Part, source: string, name: string, 
   }
 }
 
+/** The variables that a stored template reads, in the order in which they stand. */
+export function usedVariables(spec: TemplateSpec): string[] {
+  const names = partsOf(spec).flatMap(([, part, source]) => (source === undefined ? [] : variablesOf(part, source)));
+  return [...new Set(names.map(({ name }) => name))];
+}
+
 function unknownVariable(
   pointer: string,
   { name, line, column }: { name: string; line: number; column: number },

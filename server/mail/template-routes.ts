@@ -5,7 +5,7 @@ import { limits } from '../core/limits.ts';
 import { apiOwner, describeOwner } from '../core/ownership.ts';
 import { problem } from '../core/problems.ts';
 import { answerWritten, Empty, etagOf, IfMatch, ifMatchOf, writerOf } from '../http/config-api.ts';
-import { type App, memberOf, TenantParams } from '../http/fastify.ts';
+import { type App, memberOf, TenantParams, tenantOf } from '../http/fastify.ts';
 import { readTenant } from '../tenants/index.ts';
 import { placeOf, TemplateError } from './liquid.ts';
 import { sendMessage } from './messages.ts';
@@ -26,7 +26,7 @@ import {
   TestBody,
 } from './schema.ts';
 import { sendingOf } from './settings.ts';
-import { checkTemplate, deleteTemplate, putSettings, putTemplate } from './template-actions.ts';
+import { checkTemplate, deleteTemplate, putSettings, putTemplate, usedVariables } from './template-actions.ts';
 import { loadTemplates, readSettings, readTemplate, type TemplateRow, type TemplateSpec } from './template-store.ts';
 import { sourceOf } from './templates.ts';
 import { texts } from './texts.ts';
@@ -75,23 +75,32 @@ function registerReading(app: App, { database }: MailRouteServices): void {
       const { tenant, name, language } = request.params;
       const row = await database.read(tenant, (tx) => readTemplate(tx, tenant, { name, language }));
       if (row !== undefined) reply.header('etag', etagOf(row.revision));
-      return viewOf({ name, language }, row, memberOf(request).role);
+      const displayName = tenantOf(request).newest?.spec.displayName ?? tenant;
+      return viewOf({ name, language }, row, { role: memberOf(request).role, displayName });
     },
   });
 }
 
+type Reader = { role: Role; displayName: string };
+
 /** @throws Problem mail_template_not_found */
-function viewOf({ name, language }: { name: string; language: string }, row: TemplateRow | undefined, role: Role) {
-  const variables = isBuiltIn(name) ? { variables: Object.keys(builtIn[name].variables) } : {};
+function viewOf(
+  { name, language }: { name: string; language: string },
+  row: TemplateRow | undefined,
+  { role, displayName }: Reader,
+) {
+  const samples = isBuiltIn(name) ? { samples: sampleVariables(name, displayName) } : {};
   if (row !== undefined) {
     const { spec, revision, updated_at: updatedAt, updated_by, owner } = row;
     const updatedBy = shownName(role, updated_by);
     const about = { revision, updatedAt, updatedBy, managedBy: describeOwner(owner) };
-    return { name, language, ...spec, builtIn: false, ...variables, ...about };
+    const variables = isBuiltIn(name) ? Object.keys(builtIn[name].variables) : usedVariables(spec);
+    return { name, language, ...spec, builtIn: false, variables, ...samples, ...about };
   }
   const words = mailLanguages.find((one) => one === language);
   if (!isBuiltIn(name) || words === undefined) throw mailProblem('mail_template_not_found');
-  return { name, language, ...sourceOf(name, words), builtIn: true, ...variables };
+  const variables = Object.keys(builtIn[name].variables);
+  return { name, language, ...sourceOf(name, words), builtIn: true, variables, ...samples };
 }
 
 function registerWriting(app: App, services: MailRouteServices): void {

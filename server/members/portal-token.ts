@@ -7,6 +7,7 @@ import { decodeProtectedHeader, errors, jwtVerify, SignJWT } from 'jose';
 import { isCompactJws } from '../core/auth/compact.ts';
 import { invalidToken } from '../core/auth/problems.ts';
 import type { Caller, Role } from '../core/auth/schema.ts';
+import { notJwt } from '../core/auth/token-kind.ts';
 import { limits } from '../core/limits.ts';
 import type { Writer } from '../core/ownership.ts';
 import { problem } from '../core/problems.ts';
@@ -105,14 +106,24 @@ export async function authenticateMember(services: PortalServices, token: string
   return { kind: 'member', tenant, id: member.id, email: member.email, role: member.role, jti };
 }
 
+/** What it is instead, by its form alone; undefined: it may be one. */
+function notPortalToken(token: string): string | undefined {
+  if (!isCompactJws(token)) return notJwt(token) ?? 'the token is malformed';
+  try {
+    const { typ } = decodeProtectedHeader(token);
+    if (typ === TYPE) return undefined;
+    return typ?.toLowerCase() === 'at+jwt' ? 'not a portal token, but an access token' : 'not a portal token';
+  } catch {
+    return 'the token is malformed';
+  }
+}
+
 async function verify(services: PortalServices, token: string, tenant: string): Promise<string> {
   const { installationKey: key, clock, baseUrl } = services;
   if (token.length > limits.tokenBytesMax) throw invalidToken('the token is too long');
-  try {
-    if (!isCompactJws(token) || decodeProtectedHeader(token).typ !== TYPE) throw new Error('not a portal token');
-  } catch {
-    throw invalidToken('not a portal token');
-  }
+  const create = `${baseUrl}/portal/t/${tenant}/settings/token`;
+  const other = notPortalToken(token);
+  if (other !== undefined) throw invalidToken(`${other}; the Config API takes portal tokens: create one at ${create}`);
   const { payload } = await jwtVerify(token, key.publicKey, {
     algorithms: [key.algorithm],
     typ: TYPE,
@@ -122,7 +133,7 @@ async function verify(services: PortalServices, token: string, tenant: string): 
     requiredClaims: ['sub', 'jti', 'exp', 'iat', 'tenant'],
   }).catch((error) => {
     if (!(error instanceof errors.JWTExpired)) throw invalidToken('the portal token is not valid');
-    throw invalidToken(`the portal token has expired; create another at ${baseUrl}/portal/t/${tenant}/settings/token`);
+    throw invalidToken(`the portal token has expired; create another at ${create}`);
   });
   if (payload.tenant !== tenant || typeof payload.jti !== 'string' || !UUID.test(payload.jti)) {
     throw invalidToken('the portal token is not valid for this tenant');

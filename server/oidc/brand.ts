@@ -8,5 +8,6 @@ export function brandOf({ displayName, login }: TenantSpec): Brand {
     name: displayName,
     ...(logo === undefined ? {} : { logo }),
     ...(colours === undefined ? {} : { colour: colours.primary }),
+    ...(colours?.background === undefined ? {} : { background: colours.background }),
   };
 }

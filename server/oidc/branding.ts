@@ -9,14 +9,15 @@ import { type ConfigWritten, type TenantSpec, updateTenant } from '../tenants/in
 import { type ConfigWriteServices, write } from '../writes/index.ts';
 
 const { displayName, login } = definitionOf('Tenant').specSchema.properties;
-const { brand, languages } = login.properties;
+const { brand, languages, sharingPage } = login.properties;
 const { logo, colours } = brand.properties;
-const fields = { displayName, logo, colours, languages };
+const fields = { displayName, logo, colours, languages, sharingPage };
 const example = {
   displayName: 'Cars of Ghent',
   logo: 'https://cars.example/logo.svg',
   colours: { primary: '#0b5cad' },
   languages: ['nl', 'en'],
+  sharingPage: true,
 };
 
 /** The body of PUT C/branding. */
@@ -33,16 +34,24 @@ export function brandingOf({ displayName, login }: TenantSpec): BrandingBody {
     displayName,
     ...login?.brand,
     ...(login?.languages === undefined ? {} : { languages: login.languages }),
+    ...(login?.sharingPage === undefined ? {} : { sharingPage: login.sharingPage }),
   };
 }
 
 /** Who may sign up stays as it is. */
-function withBranding(spec: TenantSpec, { displayName, logo, colours, languages }: BrandingBody): TenantSpec {
-  const { brand: _brand, languages: _languages, ...rest } = spec.login ?? { selfRegistration: 'invitation' as const };
+function withBranding(spec: TenantSpec, branding: BrandingBody): TenantSpec {
+  const { displayName, logo, colours, languages, sharingPage } = branding;
+  const {
+    brand: _brand,
+    languages: _languages,
+    sharingPage: _sharingPage,
+    ...rest
+  } = spec.login ?? { selfRegistration: 'invitation' as const };
   const brand = { ...(logo === undefined ? {} : { logo }), ...(colours === undefined ? {} : { colours }) };
   const told = {
     ...(Object.keys(brand).length === 0 ? {} : { brand }),
     ...(languages === undefined ? {} : { languages }),
+    ...(sharingPage === undefined ? {} : { sharingPage }),
   };
   if (spec.login === undefined && Object.keys(told).length === 0) return { ...spec, displayName };
   return { ...spec, displayName, login: { ...rest, ...told } };

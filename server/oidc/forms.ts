@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Interaction, Provider } from 'oidc-provider';
 import { type Account, type AccountServices, readAccount } from '../accounts/index.ts';
 import type { Encrypter } from '../core/encrypter.ts';
+import { portalTenant } from '../core/portal-tenant.ts';
 import { tenantOf } from '../http/fastify.ts';
 import {
   csrfToken,
@@ -20,7 +21,13 @@ import { withOwnPages } from './own-pages.ts';
 import { pageContext } from './page-sources.ts';
 import type { Providers } from './providers.ts';
 
-export type FormServices = { baseUrl: string; encrypter: Encrypter; providers: Providers };
+export type FormServices = {
+  baseUrl: string;
+  encrypter: Encrypter;
+  providers: Providers;
+  /** Whether somebody at this machine may log in at the portal by a link. */
+  logInLinks: boolean;
+};
 
 /** A log-in under way, of the browser that began it. */
 export type UnderWay = {
@@ -33,6 +40,8 @@ export type UnderWay = {
   /** Of the form that is posted to a step of it. */
   form(step: string): { action: string; csrf: string };
   clientName: string;
+  /** Of a log-in of members: how they get in for the first time. */
+  firstTime: 'invitation' | 'link' | undefined;
 };
 
 export function csrfKey(encrypter: Encrypter, { tenant, tenantCreatedAt }: TenantSnapshot): Buffer {
@@ -41,7 +50,7 @@ export function csrfKey(encrypter: Encrypter, { tenant, tenantCreatedAt }: Tenan
 
 /** @throws PageError when it is over, or another browser's */
 export async function underWay(
-  { baseUrl, encrypter, providers }: FormServices,
+  { baseUrl, encrypter, providers, logInLinks }: FormServices,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<UnderWay> {
@@ -60,6 +69,7 @@ export async function underWay(
     context: pageContext(baseUrl, tenant, { uiLocales, acceptLanguage: request.headers['accept-language'] }),
     form: (step) => ({ action: `${address}/${step}`, csrf: csrfToken(key, uid, step) }),
     clientName: client.displayName ?? client.clientId,
+    firstTime: tenant.tenant !== portalTenant ? undefined : logInLinks ? 'link' : 'invitation',
   };
 }
 

@@ -91,7 +91,7 @@ async function pendingOf({ accounts, upstreamRecords }: InteractionServices, one
 }
 
 export function logInOf(one: UnderWay, shown: Shown) {
-  const { context, interaction, form, clientName, tenant, address } = one;
+  const { context, interaction, form, clientName, tenant, address, firstTime } = one;
   const upstreams = logInButtons(tenant);
   const { login_hint: hint } = interaction.params as { login_hint?: string };
   return logInPage(context, {
@@ -102,6 +102,7 @@ export function logInOf(one: UnderWay, shown: Shown) {
     // An IP address is no relying party of WebAuthn (Web Authentication section 5.1.2).
     ...(isIP(new URL(address).hostname.replace(/^\[|\]$/g, '')) ? {} : { passkeyUrl: `${address}/passkey` }),
     ...(upstreams.length === 0 ? {} : { upstreams, upstreamAction: form('upstream').action }),
+    ...(firstTime === undefined ? {} : { firstTime }),
     resetUrl: `${address}/reset`,
     ...(tenant.spec.login?.selfRegistration === 'open' ? { signUpUrl: `${address}/sign-up` } : {}),
     ...shown,

@@ -30,7 +30,7 @@ import { UpstreamRecords } from './upstream-records.ts';
 export const oidcRoom = defineRoom({
   name: 'oidc',
   tables: ['client_consent', 'oidc_record'],
-  create({ database, encrypter, clock, observe, outbound, baseUrl }, use) {
+  create({ database, encrypter, clock, observe, outbound, baseUrl, portal = {} }, use) {
     const { snapshots, waitForRevision } = use(snapshotRoom);
     const writes = use(writesRoom);
     const accounts = use(accountsRoom);
@@ -52,6 +52,7 @@ export const oidcRoom = defineRoom({
       accountOf: accountsOf(accounts),
       extraClaims: extraClaims(enrichment),
       pages: { baseUrl },
+      logInLinks: portal.logInLinks === true,
       invitations: use(invitationsRoom),
       upstream: new UpstreamClient({ outbound, database, encrypter, clock, observe, baseUrl }),
       upstreamRecords: new UpstreamRecords({ database, encrypter, clock }),

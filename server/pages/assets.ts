@@ -24,24 +24,40 @@ const icon = asset('icon', 'svg');
 const assets = new Map([style, passkey, invitation, formPost].map((one) => [one.file, one]));
 
 /** Changes with the way in which a theme is made of colours. */
-const THEME = fingerprint(themeCss('#123456', '#fedcba'));
+const THEME = fingerprint(themeCss('#123456', '#fedcba', '#89abcd'));
 
-export const styleAddress = `/assets/${style.file}`;
+/** Of a page that does not follow the browser's setting: `light` or `dark`. */
+export type Scheme = 'light' | 'dark';
+const always = (scheme: Scheme | undefined) => (scheme === undefined ? '' : `?scheme=${scheme}`);
+
+export const styleAddress = (scheme?: Scheme): string => `/assets/${style.file}${always(scheme)}`;
 export const passkeyScriptAddress = `/assets/${passkey.file}`;
 
 export const invitationScriptAddress = `/assets/${invitation.file}`;
 
 export const formPostScriptAddress = `/assets/${formPost.file}`;
 
-export function themeAddress({ colour, colourDark }: Brand): string {
+export function themeAddress({ colour, colourDark, background }: Brand, scheme?: Scheme): string {
   const light = isColour(colour) ? colour : defaultColour;
   const dark = isColour(colourDark) ? colourDark : light;
-  return `/assets/theme-${THEME}-${light.slice(1).toLowerCase()}-${dark.slice(1).toLowerCase()}.css`;
+  const colours = isColour(background) ? [light, dark, background] : [light, dark];
+  return `/assets/theme-${[THEME, ...colours.map((one) => one.slice(1).toLowerCase())].join('-')}.css${always(scheme)}`;
+}
+
+/** A style sheet that does not ask the browser. */
+function inScheme(css: string, scheme: Scheme): string {
+  const media = scheme === 'dark' ? 'all' : 'not all';
+  return css
+    .replaceAll('(prefers-color-scheme: dark)', media)
+    .replace('color-scheme: light dark', `color-scheme: ${scheme}`);
 }
 
 function themeOf(file: string) {
-  const [, made, light, dark] = /^theme-([\w-]{12})-([0-9a-f]{6})-([0-9a-f]{6})\.css$/.exec(file) ?? [];
-  return made === THEME ? { type: types.css, body: themeCss(`#${light}`, `#${dark}`) } : undefined;
+  const found = /^theme-([\w-]{12})-([0-9a-f]{6})-([0-9a-f]{6})(?:-([0-9a-f]{6}))?\.css$/.exec(file);
+  const [, made, light, dark, background] = found ?? [];
+  if (made !== THEME) return undefined;
+  const behind = background === undefined ? undefined : `#${background}`;
+  return { type: types.css, body: themeCss(`#${light}`, `#${dark}`, behind) };
 }
 
 const headers = {
@@ -70,9 +86,12 @@ export function registerAssets(app: App): void {
     schema: { hide: true, params: Type.Object({ file: Type.String() }) },
     handler: async (request, reply) => {
       const { file } = request.params;
+      const { scheme } = request.query as { scheme?: string };
       const found = assets.get(file) ?? themeOf(file);
       if (found === undefined) throw problem('not_found');
-      return reply.headers(headers).type(found.type).send(found.body);
+      const isForced = found.type === types.css && (scheme === 'light' || scheme === 'dark');
+      const body = isForced ? inScheme(found.body, scheme) : found.body;
+      return reply.headers(headers).type(found.type).send(body);
     },
   });
 }

@@ -10,6 +10,8 @@ export type Brand = Readonly<{
   colour?: string;
   /** For dark pages; `colour` without it. */
   colourDark?: string;
+  /** Behind the page. `#rrggbb`; of light and of dark pages the nearest shade on which words are read. */
+  background?: string;
   privacyUrl?: string;
   termsUrl?: string;
   supportUrl?: string;
@@ -24,7 +26,15 @@ export const surfaces = {
 } as const;
 export const defaultColour = '#0b5cad';
 const TEXT = 4.5; // WCAG 1.4.3
+const TEXT_MORE = 7; // WCAG 1.4.6, which the pages keep for their own words
 const EDGE = 3; // WCAG 1.4.11
+
+/** What stands on the paper, with the contrast that it keeps there. Of style.css, too. */
+export const inks = {
+  light: { ink: '#14181f', soft: '#454c58', edge: '#7d8592', bad: '#a5122a' },
+  dark: { ink: '#eef1f5', soft: '#b3bbc7', edge: '#727d8d', bad: '#ff9da6' },
+} as const;
+const kept = { ink: TEXT_MORE, soft: TEXT_MORE, edge: EDGE, bad: TEXT } as const;
 
 function colourOf(hex: string): Colour {
   const [, red = '', green = '', blue = ''] = /^#(..)(..)(..)$/.exec(hex) ?? [];
@@ -68,11 +78,33 @@ function readable(hex: string, on: readonly string[], ratio: number): string {
 export const isColour = (hex: string | undefined): hex is string => /^#[0-9a-f]{6}$/i.test(hex ?? '');
 
 type Surfaces = Readonly<{ card: string; paper: string }>;
+type Scheme = 'light' | 'dark';
+type Ground = Readonly<{ paper: string; words: readonly (readonly [colour: string, ratio: number])[] }>;
+
+/** The colour, or the nearest shade towards that of the style on which all words are read, or as well as on that one. */
+function groundOf(hex: string, { paper, words: wanted }: Ground): string {
+  const words = wanted.map(([colour, ratio]) => [colour, Math.min(ratio, contrast(colour, paper))] as const);
+  for (let share = 0; share < 1; share += 0.02) {
+    const candidate = mix(hex, paper, share);
+    if (words.every(([colour, ratio]) => contrast(colour, candidate) >= ratio)) return candidate;
+  }
+  return paper;
+}
+
+/** The surfaces of pages with this colour behind them. */
+export function surfacesWith(background: string | undefined, scheme: Scheme): Surfaces {
+  const { card, paper } = surfaces[scheme];
+  if (!isColour(background)) return { card, paper };
+  const words = Object.entries(inks[scheme]).map(
+    ([name, colour]) => [colour, kept[name as keyof typeof kept]] as const,
+  );
+  return { card, paper: groundOf(background, { paper, words }) };
+}
 
 /** A brand's colour as a page uses it: for fills and the words on them, edges, words, and a soft ground. */
-function coloursOf(hex: string, { card, paper }: Surfaces) {
+function coloursOf(hex: string, { card, paper }: Surfaces, ...others: readonly string[]) {
   const soft = mix(card, hex, 0.1);
-  const on = [card, paper, soft];
+  const on = [card, paper, soft, ...others];
   return {
     ...{ fill: hex, onFill: textOn(hex), over: mix(hex, textOn(hex) === '#ffffff' ? '#000000' : '#ffffff', 0.14) },
     ...{ edge: readable(hex, on, EDGE), ink: readable(hex, on, TEXT), soft },
@@ -84,16 +116,35 @@ export const applicationSurfaces = {
   light: { card: '#ffffff', paper: '#eeeff4' },
   dark: { card: '#24262d', paper: '#121317' },
 } as const;
-export type BrandColours = Readonly<Record<'light' | 'dark', ReturnType<typeof coloursOf>>>;
+/** The same of the words that stand on its ground, and of edges there. */
+export const applicationInks = {
+  light: { ground: '#f7f7f9', text: '#1b1c22', dim: '#565b68', line: '#8d92a0' },
+  dark: { ground: '#121317', text: '#ecedf1', dim: '#a8adba', line: '#737987' },
+} as const;
+/** `ground`: behind the page, where the tenant chose it. */
+export type BrandColours = Readonly<Record<Scheme, ReturnType<typeof coloursOf> & { ground?: string }>>;
 
 /** For the pages of the web application that have a tenant's brand. */
-export function brandColours({ colour, colourDark }: Brand): BrandColours {
+export function brandColours({ colour, colourDark, background }: Brand): BrandColours {
+  const of = (scheme: Scheme, hex: string) => {
+    const own = applicationSurfaces[scheme];
+    if (!isColour(background)) return coloursOf(hex, own);
+    const { ground: paper, text, dim, line } = applicationInks[scheme];
+    const ground = groundOf(background, {
+      paper,
+      words: [
+        [text, TEXT_MORE],
+        [dim, TEXT],
+        [line, EDGE],
+      ],
+    });
+    return { ...coloursOf(hex, own, ground), ground };
+  };
   const light = isColour(colour) ? colour : defaultColour;
-  const dark = isColour(colourDark) ? colourDark : light;
-  return { light: coloursOf(light, applicationSurfaces.light), dark: coloursOf(dark, applicationSurfaces.dark) };
+  return { light: of('light', light), dark: of('dark', isColour(colourDark) ? colourDark : light) };
 }
 
-function variables(hex: string, surfaces: Surfaces): string {
+function variables(hex: string, surfaces: Surfaces): string[] {
   const { fill, onFill, over, edge, ink, soft } = coloursOf(hex, surfaces);
   return [
     `--accent: ${fill}`,
@@ -102,25 +153,35 @@ function variables(hex: string, surfaces: Surfaces): string {
     `--accent-edge: ${edge}`,
     `--accent-ink: ${ink}`,
     `--accent-soft: ${soft}`,
-  ].join('; ');
+  ];
 }
 
 /** A colour of a brand on light or on dark pages: the ratio that it has to them, and what is drawn instead where it is too low. */
-type Shade = { ratio: number; edge: string; ink: string };
+type Shade = { ratio: number; edge: string; ink: string; paper: string };
 
-/** What pages make of a colour, for whoever chooses one. */
-export function madeOf(hex: string): { on: string; onRatio: number; light: Shade; dark: Shade } {
-  const shade = (ground: Surfaces): Shade => {
+/** What pages make of a colour, and of one behind them, for whoever chooses them. */
+export function madeOf(
+  hex: string,
+  background?: string,
+): { on: string; onRatio: number } & Readonly<Record<Scheme, Shade>> {
+  const shade = (scheme: Scheme): Shade => {
+    const ground = surfacesWith(background, scheme);
     const { edge, ink, soft } = coloursOf(hex, ground);
-    return { ratio: Math.min(...[ground.card, ground.paper, soft].map((one) => contrast(hex, one))), edge, ink };
+    const { card, paper } = ground;
+    return { ratio: Math.min(...[card, paper, soft].map((one) => contrast(hex, one))), edge, ink, paper };
   };
   const on = textOn(hex);
-  return { on, onRatio: contrast(hex, on), light: shade(surfaces.light), dark: shade(surfaces.dark) };
+  return { on, onRatio: contrast(hex, on), light: shade('light'), dark: shade('dark') };
 }
 
-/** The style sheet of a brand: a function of its two colours and of nothing else, so that its address names all that it depends on. */
-export function themeCss(light: string, dark: string): string {
-  return `:root { ${variables(light, surfaces.light)} }
-@media (prefers-color-scheme: dark) { :root { ${variables(dark, surfaces.dark)} } }
+/** The style sheet of a brand: a function of its colours and of nothing else, so that its address names all that it depends on. */
+export function themeCss(light: string, dark: string, background?: string): string {
+  const of = (scheme: Scheme, hex: string) => {
+    const ground = surfacesWith(background, scheme);
+    const behind = background === undefined ? [] : [`--paper: ${ground.paper}`, `--glow: ${ground.paper}`];
+    return [...variables(hex, ground), ...behind].join('; ');
+  };
+  return `:root { ${of('light', light)} }
+@media (prefers-color-scheme: dark) { :root { ${of('dark', dark)} } }
 `;
 }

@@ -1,5 +1,5 @@
 /** The document around every page: one card below the tenant's logo and name. */
-import { styleAddress, themeAddress } from './assets.ts';
+import { type Scheme, styleAddress, themeAddress } from './assets.ts';
 import type { Brand } from './brand.ts';
 import { originOf, type PageHeaders, pageHeaders } from './headers.ts';
 import { type Html, html } from './html.ts';
@@ -13,6 +13,8 @@ export type PageContext = Readonly<{
   basePath: string;
   /** Where this same page is in other languages: a link to each is shown. */
   languageLinks?: Readonly<Partial<Record<Language, string>>>;
+  /** In place of what the browser is set to, for a preview. */
+  scheme?: Scheme;
   /** The application opened the page in a window of its own (display=popup). */
   popup?: boolean;
 }>;
@@ -37,7 +39,7 @@ export type Layout = Readonly<{
 }>;
 
 export function page(context: PageContext, layout: Layout): RenderedPage {
-  const { brand, language, basePath } = context;
+  const { brand, language, basePath, scheme } = context;
   const texts = textsOf(language);
   const title = `${layout.hasError ? `${texts.common.errorPrefix}: ` : ''}${layout.title} – ${brand.name}`;
   const document = html`<!doctype html>
@@ -45,10 +47,10 @@ export function page(context: PageContext, layout: Layout): RenderedPage {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
+<meta name="color-scheme" content="${scheme ?? 'light dark'}">
 <title>${title}</title>
-<link rel="stylesheet" href="${basePath + styleAddress}">
-<link rel="stylesheet" href="${basePath + themeAddress(brand)}">
+<link rel="stylesheet" href="${basePath + styleAddress(scheme)}">
+<link rel="stylesheet" href="${basePath + themeAddress(brand, scheme)}">
 ${layout.script !== undefined && html`<script src="${basePath + layout.script}" defer></script>`}
 </head>
 <body class="${layout.wide ? 'wide' : 'narrow'}">

@@ -12,7 +12,8 @@ export type LogInLinkProps = Readonly<{
   isGone: boolean;
 }>;
 
-const COMMAND = 'npx accord log-in';
+/** What prints such a link. */
+export const LOG_IN_COMMAND = 'npx accord log-in';
 
 /** The code stands in the fragment; a script puts it into the form, and without one it is pasted. */
 export function logInLinkPage(context: PageContext, { action, isGone }: LogInLinkProps): RenderedPage {
@@ -20,7 +21,7 @@ export function logInLinkPage(context: PageContext, { action, isGone }: LogInLin
   const { logInLink } = texts;
   if (isGone) {
     const body = html`<h1>${logInLink.title}</h1>${notice(logInLink.gone, 'bad')}<p>${logInLink.another}</p>
-<pre tabindex="0"><code>${COMMAND}</code></pre>`;
+<pre tabindex="0"><code>${LOG_IN_COMMAND}</code></pre>`;
     return page(context, { title: logInLink.title, body, hasError: true });
   }
   const code = { name: 'code', label: logInLink.code, autocomplete: 'off', maxLength: 128 };

@@ -4,6 +4,7 @@ import { button, errorSummary, type FieldErrors, type Form, field, form, hasErro
 import { type Html, html } from './html.ts';
 import { textsOf } from './language.ts';
 import { type PageContext, page, type RenderedPage } from './layout.ts';
+import { LOG_IN_COMMAND } from './log-in-link.ts';
 import type { Texts } from './texts/texts.ts';
 
 export type LogInProps = Form &
@@ -26,6 +27,10 @@ export type LogInProps = Form &
     upstreamAction?: string;
     /** Posts `cancel` = 1, with `csrf`: the application gets access_denied. */
     cancelAction?: string;
+    /** Of members: how whoever has no account yet gets in. `link`: also by the command that prints a link. */
+    firstTime?: 'invitation' | 'link';
+    /** It is shown beside something else: no field takes the focus. */
+    isPreview?: boolean;
   }>;
 
 /** What asks for something; the others tell what is done. */
@@ -37,6 +42,7 @@ export function logInPage(context: PageContext, props: LogInProps): RenderedPage
   const { email, errors, clientName, csrf } = props;
   const problem = problemOf(texts, props);
   const isWrong = hasErrors(errors, problem);
+  const focuses = !isWrong && !props.isPreview;
   const body = html`${errorSummary(texts, errors, problem)}
 ${!isWrong && notice(props.notice && logIn.notices[props.notice], props.notice && infos.has(props.notice) ? 'info' : 'good')}
 <h1>${logIn.title}</h1>
@@ -44,14 +50,15 @@ ${clientName !== undefined && html`<p class="lead">${logIn.lead(clientName)}</p>
 ${form(
   props,
   html`
-${field(texts, { name: 'email', label: fields.email, type: 'email', value: email, error: errors?.email, autocomplete: 'username', autofocus: !isWrong && !email, readonly: props.emailFixed ?? false })}
-${field(texts, { name: 'password', label: fields.password, type: 'password', error: errors?.password, autocomplete: 'current-password', autofocus: !isWrong && Boolean(email), maxLength: 1024 })}
+${field(texts, { name: 'email', label: fields.email, type: 'email', value: email, error: errors?.email, autocomplete: 'username', autofocus: focuses && !email, readonly: props.emailFixed ?? false })}
+${field(texts, { name: 'password', label: fields.password, type: 'password', error: errors?.password, autocomplete: 'current-password', autofocus: focuses && Boolean(email), maxLength: 1024 })}
 ${props.resetUrl !== undefined && html`<p class="aside"><a href="${props.resetUrl}">${logIn.forgot}</a></p>`}
 ${button(logIn.submit)}`,
 )}
 ${otherWays(texts, props)}
 ${props.signUpUrl !== undefined && html`<p class="below">${logIn.noAccount} <a href="${props.signUpUrl}">${logIn.signUp}</a></p>`}
-${props.cancelAction !== undefined && form({ action: props.cancelAction, csrf }, button(clientName === undefined ? texts.common.cancel : logIn.cancel(clientName), { kind: 'quiet', name: 'cancel', value: '1' }))}`;
+${props.cancelAction !== undefined && form({ action: props.cancelAction, csrf }, button(clientName === undefined ? texts.common.cancel : logIn.cancel(clientName), { kind: 'quiet', name: 'cancel', value: '1' }))}
+${props.firstTime !== undefined && firstTimeOf(texts, props.firstTime)}`;
   return page(context, { title: logIn.title, body, hasError: isWrong });
 }
 
@@ -59,6 +66,12 @@ function problemOf({ logIn }: Texts, { problem, retryAfterSeconds }: LogInProps)
   if (problem === undefined) return undefined;
   if (retryAfterSeconds === undefined) return logIn.problems[problem];
   return `${logIn.problems[problem]} ${logIn.retry(Math.max(1, Math.ceil(retryAfterSeconds)))}`;
+}
+
+function firstTimeOf({ logInFirst }: Texts, by: 'invitation' | 'link'): Html {
+  return html`<section class="details" aria-labelledby="first-time"><h2 id="first-time">${logInFirst.title}</h2>
+${by === 'link' && html`<p>${logInFirst.link}</p><pre tabindex="0"><code>${LOG_IN_COMMAND}</code></pre>`}
+<p class="after soft">${logInFirst.invitation}</p></section>`;
 }
 
 function otherWays(texts: Texts, { passkeyUrl, upstreams = [], upstreamAction, csrf }: LogInProps): Html | false {

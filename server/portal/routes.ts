@@ -8,11 +8,13 @@ import { registerFrame } from './frame-routes.ts';
 import { type InvitationRouteServices, registerInvitationPages } from './invitation-routes.ts';
 import { registerLogInLink } from './log-in-link-routes.ts';
 import { registerLogIn } from './log-in-routes.ts';
+import { registerRoot } from './root-route.ts';
 import { registerSession, type SessionRouteServices } from './session-routes.ts';
 
 type PortalRouteServices = SessionRouteServices & InvitationRouteServices & ApplicationServices;
 
 export function registerPortalRoutes(app: App, services: PortalRouteServices): void {
+  registerRoot(app, services);
   registerApplication(app, services);
   registerFormerPages(app, services);
   registerSession(app, services);

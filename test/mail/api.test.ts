@@ -16,7 +16,15 @@ const server = await createTestServer({
 });
 
 type Method = 'GET' | 'PUT' | 'POST' | 'DELETE';
-type Body = { code?: string; messageId: string; messages: object[]; suppressions: { id: string }[]; errors: object[] };
+type Body = {
+  code?: string;
+  messageId: string;
+  messages: object[];
+  suppressions: { id: string }[];
+  errors: object[];
+  variables?: string[];
+  samples?: Record<string, string | number>;
+};
 type Answer = { status: number; body: Body; headers: Record<string, unknown> };
 async function setUp(spec: Parameters<typeof server.tenant>[0] = {}) {
   const tenant = await server.tenant(spec);
@@ -55,11 +63,13 @@ describe('a test mail', () => {
     const { config } = await setUp();
     const template = { subject: 'Rent of {{ car.plate }}', text: 'Paid: {{ amount }}' };
     expect((await config('PUT', '/templates/rent-paid/en', template)).status).toBe(200);
+    const read = (await config('GET', '/templates/rent-paid/en')).body;
+    expect([read.variables, 'samples' in read]).toEqual([['car', 'amount'], false]);
     const test = { template: 'rent-paid', to: to('ann@example.org') };
     const missing = await config('POST', '/test', { ...test, variables: { car: { plate: 'AB-1' } } });
     expect([missing.status, wrong(missing)]).toEqual([
       400,
-      [{ pointer: '/variables', detail: expect.stringContaining('amount') }],
+      [{ pointer: '/variables/amount', detail: expect.stringContaining('amount') }],
     ]);
     const variables = { car: { plate: 'AB-1' }, amount: 12 };
     expect((await config('POST', '/test', { ...test, variables })).status).toBe(202);
@@ -73,6 +83,9 @@ describe('a test mail', () => {
     const { config } = await setUp();
     const test = { template: 'consent-renewal', to: to('bob@example.org') };
     expect((await config('POST', '/test', { ...test, variables: { consent: 'Newsletter of May' } })).status).toBe(202);
+    // The samples as they are read are what is sent without variables.
+    const { samples } = (await config('GET', '/templates/consent-renewal/en')).body;
+    expect((await config('POST', '/test', { ...test, variables: samples })).status).toBe(202);
     const unknown = await config('POST', '/test', { ...test, variables: { colour: 'red' } });
     expect(wrong(unknown)).toMatchObject([{ pointer: '/variables/colour' }]);
     await sendAll();
@@ -92,6 +105,7 @@ describe('a template of a tenant', () => {
       ...template,
       builtIn: false,
       variables: ['application', 'actionUrl', 'name', 'expiresAt'],
+      samples: { application: 'Car & Share', name: 'Example' },
     });
     const variables = {
       actionUrl: 'https://x.example/?a=1&b=2',
@@ -224,7 +238,7 @@ describe('a template of a tenant', () => {
       variables: { cars: [{ name: 'Fiat' }] },
     };
     expect(wrong(await mail('POST', '/messages', { ...message, variables: {} }))).toMatchObject([
-      { pointer: '/variables', detail: expect.stringContaining('cars') },
+      { pointer: '/variables/cars', detail: expect.stringContaining('cars') },
     ]);
     await mail('POST', '/messages', message);
     await sendAll();

@@ -188,6 +188,21 @@ describe('forged portal tokens', () => {
     expect((await list(name, await forge(name, change))).status).toBe(401);
   });
 
+  test.each([
+    ['7Fjfp0ZBr1KtDRbnfVdmIw', 'the token is not a JWT'],
+    ['a.b.c', 'the token is malformed'],
+    ['at+jwt', 'not a portal token, but an access token'],
+    ['accord-invitation+jwt', 'not a portal token'],
+  ])('what is sent in its place is named, with where to get one: %s', async (sent, said) => {
+    const name = await tenant();
+    const token = sent.endsWith('+jwt') ? await forge(name, { header: { typ: sent } }) : sent;
+    const { status, body } = await list(name, token);
+    const where = `; the Config API takes portal tokens: create one at ${baseUrl}/portal/t/${name}/settings/token.`;
+    expect(status).toBe(401);
+    expect(String(body.detail).startsWith(`The access token was refused: ${said}`)).toBe(true);
+    expect(String(body.detail).endsWith(where)).toBe(true);
+  });
+
   test('another key', async () => {
     const name = await tenant();
     const { privateKey } = await generateKeyPair('ES256');

@@ -37,8 +37,9 @@ async function call(
 const look = {
   displayName: 'Cars of Ghent',
   logo: 'https://cars.example/logo.svg',
-  colours: { primary: '#123456' },
+  colours: { primary: '#123456', background: '#e8f0ff' },
   languages: ['nl', 'en'],
+  sharingPage: true,
 };
 
 test('a security-admin sets how pages look, which the next page has, and who may sign up stays', async () => {
@@ -52,11 +53,13 @@ test('a security-admin sets how pages look, which the next page has, and who may
   expect(after.headers.etag).toBe(put.headers.etag);
   const { spec } = server.services.snapshot.snapshotOf(tenant);
   expect(spec.login).toEqual({
-    ...{ selfRegistration: 'none', languages: ['nl', 'en'] },
+    ...{ selfRegistration: 'none', languages: ['nl', 'en'], sharingPage: true },
     brand: { logo: look.logo, colours: look.colours },
   });
   const page = await server.app.inject({ url: `/${tenant}/oidc/authorize`, headers: { accept: 'text/html' } });
   for (const part of [look.displayName, look.logo, '123456', 'lang="nl"']) expect(page.body).toContain(part);
+  const [, theme = ''] = /href="(\/assets\/theme-[^"]+)"/.exec(page.body) ?? [];
+  expect((await server.app.inject({ url: theme })).body).toContain('--paper: #e8f0ff');
   // Left out of the body is left out of the Tenant.
   await call(tenant, 'security-admin', 'PUT', 'branding', { displayName: 'Cars' });
   expect(server.services.snapshot.snapshotOf(tenant).spec.login).toEqual({ selfRegistration: 'none' });
@@ -98,6 +101,8 @@ test.each([
   [{ displayName: 'x', logo: 'javascript:alert(1)' }, '/logo'],
   [{ displayName: 'x', colours: { primary: 'red' } }, '/colours/primary'],
   [{ displayName: 'x', colours: {} }, '/colours/primary'],
+  [{ displayName: 'x', colours: { primary: '#123456', background: 'red' } }, '/colours/background'],
+  [{ displayName: 'x', sharingPage: 'yes' }, '/sharingPage'],
   [{ displayName: 'x', languages: ['de'] }, '/languages/0'],
   [{ displayName: 'x', languages: ['en', 'en'] }, '/languages/1'],
   [{ displayName: 'x', selfRegistration: 'open' }, '/selfRegistration'],

@@ -1,7 +1,16 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { contrast, surfaces, textOn, themeCss } from '../../server/pages/brand.ts';
+import {
+  applicationInks,
+  brandColours,
+  contrast,
+  inks,
+  surfaces,
+  surfacesWith,
+  textOn,
+  themeCss,
+} from '../../server/pages/brand.ts';
 
 /** The variables of a style sheet's two :root blocks. */
 function variablesOf(css: string) {
@@ -32,10 +41,48 @@ describe('contrast', () => {
   ])('the text on %s is %s', (colour, text) => expect(textOn(colour)).toBe(text));
 });
 
-test('of any brand, text and edges are told from what they stand on', () => {
-  const colour = fc.integer({ min: 0, max: 0xffffff }).map((n) => `#${n.toString(16).padStart(6, '0')}`);
+const anyColour = fc.integer({ min: 0, max: 0xffffff }).map((n) => `#${n.toString(16).padStart(6, '0')}`);
+
+test('of any colour behind the page, all words and edges are told from it', () => {
+  const least = { ink: 7, soft: 7, edge: 3, bad: 4.5 };
   fc.assert(
-    fc.property(colour, colour, (light, dark) => {
+    fc.property(anyColour, anyColour, (colour, background) => {
+      const theme = variablesOf(themeCss(colour, colour, background));
+      const application = brandColours({ name: 'x', colour, background });
+      for (const scheme of ['light', 'dark'] as const) {
+        const { paper, glow, ...of } = theme[scheme] as Record<string, string>;
+        expect([paper, glow]).toEqual([surfacesWith(background, scheme).paper, paper]);
+        for (const [name, ratio] of Object.entries(least))
+          expect(contrast(inks[scheme][name as keyof typeof least], paper as string)).toBeGreaterThanOrEqual(ratio);
+        expect(contrast(of['accent-ink'] as string, paper as string)).toBeGreaterThanOrEqual(4.5);
+        expect(contrast(of['accent-edge'] as string, paper as string)).toBeGreaterThanOrEqual(3);
+        const { ground, ink, edge } = application[scheme];
+        const { text, dim, line } = applicationInks[scheme];
+        for (const [word, ratio] of [
+          [text, 7],
+          [dim, 4.5],
+          [line, Math.min(3, contrast(line, applicationInks[scheme].ground))],
+          [ink, 4.5],
+          [edge, 3],
+        ] as const)
+          expect(contrast(word, ground as string)).toBeGreaterThanOrEqual(ratio);
+      }
+    }),
+  );
+});
+
+test('a colour behind the page is drawn as it is where it can be, and only there', () => {
+  expect(surfacesWith('#e8f0ff', 'light').paper).toBe('#e8f0ff');
+  expect(surfacesWith('#e8f0ff', 'dark').paper).not.toBe('#e8f0ff');
+  expect(surfacesWith('#0a1020', 'dark').paper).toBe('#0a1020');
+  expect(surfacesWith(undefined, 'light')).toEqual(surfaces.light);
+  expect(surfacesWith('red', 'dark')).toEqual(surfaces.dark);
+  expect(themeCss('#123456', '#123456')).not.toContain('--paper');
+});
+
+test('of any brand, text and edges are told from what they stand on', () => {
+  fc.assert(
+    fc.property(anyColour, anyColour, (light, dark) => {
       const theme = variablesOf(themeCss(light, dark));
       expect(theme.light.accent).toBe(light);
       expect(theme.dark.accent).toBe(dark);
@@ -59,6 +106,7 @@ describe('the style sheet', () => {
     const of = tokens[scheme] as Record<string, string>;
     const on = (name: string, surface: string) => contrast(of[name] as string, of[surface] as string);
     expect({ card: of.card, paper: of.paper }).toEqual(surfaces[scheme]);
+    expect(of).toMatchObject(inks[scheme]);
     for (const surface of ['card', 'paper']) {
       expect(on('ink', surface)).toBeGreaterThanOrEqual(7);
       expect(on('soft', surface)).toBeGreaterThanOrEqual(7);
@@ -80,4 +128,14 @@ describe('the style sheet', () => {
       expect(on(text, surface)).toBeGreaterThanOrEqual(4.5);
     }
   });
+});
+
+test('the web application has the words that the ground of a brand is chosen for', () => {
+  const css = readFileSync(new URL('../../portal/src/ui/tokens.css', import.meta.url), 'utf8');
+  const blocks = [...css.matchAll(/\{([^}]*--bg:[^}]*)\}/g)].map(([, block = '']) => block);
+  for (const [i, scheme] of (['light', 'dark'] as const).entries()) {
+    const { ground, text, dim, line } = applicationInks[scheme];
+    for (const token of [`--bg: ${ground};`, `--text: ${text};`, `--dim: ${dim};`, `--line-strong: ${line};`])
+      expect(blocks[i]).toContain(token);
+  }
 });

@@ -71,7 +71,12 @@ describe('a colour', () => {
   test.each([undefined, '#fff', 'red', '#12345g', '#0a7a3c; } body { display: none'])('%s is the default', (colour) => {
     const brand = colour === undefined ? { name: 'a' } : { name: 'a', colour };
     expect(themeAddress(brand)).toMatch(/^\/assets\/theme-[\w-]{12}-0b5cad-0b5cad\.css$/);
+    expect(themeAddress({ name: 'a', ...(colour === undefined ? {} : { background: colour }) })).toBe(
+      themeAddress({ name: 'a' }),
+    );
   });
+  test('behind the page is in the address of the style sheet, too', () =>
+    expect(themeAddress({ name: 'a', background: '#ABCDEF' })).toMatch(/-0b5cad-0b5cad-abcdef\.css$/));
 });
 
 describe('the language', () => {

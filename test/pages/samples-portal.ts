@@ -21,7 +21,7 @@ const memberInvitation = {
 
 export const portalSamples: Readonly<Record<string, Sample>> = {
   'portal-log-in': (language) =>
-    logInPage(contextOf(language), { ...form, resetUrl: '/reset', passkeyUrl: '/passkey' }),
+    logInPage(contextOf(language), { ...form, resetUrl: '/reset', passkeyUrl: '/passkey', firstTime: 'link' }),
   'portal-invitation': (language) => memberInvitationPage(contextOf(language), memberInvitation),
   'portal-invitation-later': (language) => memberInvitationLaterPage(contextOf(language), memberInvitation),
   'portal-invitation-own': (language) =>

@@ -37,7 +37,7 @@ export const samples: Readonly<Record<string, Sample>> = {
     }),
   'log-in-empty': (language) =>
     logInPage(
-      { ...contextOf(language), brand: { name: long, colour: '#ffd400' } },
+      { ...contextOf(language), brand: { name: long, colour: '#ffd400', background: '#7a1f5c' } },
       { ...form, errors: { email: 'email_required', password: 'password_required' } },
     ),
   'log-in-again': (language) =>

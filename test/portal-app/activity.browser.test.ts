@@ -2,17 +2,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Locator } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { configClient } from '../policies/config-client.ts';
-import { axe, createPortal, executablePath, look } from './portal.ts';
-
-type Styled = { ownerDocument: { defaultView: { getComputedStyle(of: unknown): Record<string, string> } } };
-const styleOf = (locator: Locator, name: string) =>
-  locator.evaluate(
-    (one, name) => (one as unknown as Styled).ownerDocument.defaultView.getComputedStyle(one)[name],
-    name,
-  );
+import { axe, createPortal, executablePath, look, styleOf } from './portal.ts';
 
 describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000 }, async () => {
   if (executablePath === undefined) return;
@@ -116,6 +108,55 @@ describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000
     expect(await axe(page)).toEqual([]);
     await look(page, 'activity-template');
     expect(complaints).toEqual([]);
+  });
+
+  test('a test mail is sent with values; what is wrong is said at its field', async () => {
+    const own = { subject: 'Rent of {{ car.plate }}', text: 'Paid: {{ amount }}' };
+    expect((await config('PUT', '/mail/templates/rent-paid/en', { body: own })).status).toBe(200);
+    await using opened = await open();
+    const { page, complaints } = opened;
+    const panel = page.getByRole('complementary', { name: 'Send a test mail' });
+    const send = () => panel.getByRole('button', { name: 'Send it' }).click();
+    const wrong = (field: string) =>
+      expect.poll(() => panel.getByLabel(field).getAttribute('aria-invalid'), { timeout: 30_000 }).toBe('true');
+    await page.goto(at('/templates/email-verification/en'));
+    await page.getByRole('button', { name: 'Send a test mail' }).click();
+    expect(await panel.getByLabel('To').inputValue()).toBe(site.email);
+    expect(await panel.getByLabel('application').inputValue()).toBe('Cars of Ghent');
+    expect(await panel.getByLabel('validHours').inputValue()).toBe('24');
+    expect(await axe(page)).toEqual([]);
+    await panel.getByLabel('To').fill('nobody');
+    await send();
+    await wrong('To');
+    await panel.getByLabel('To').fill('ann@example.org');
+    await panel.getByLabel('validHours').fill('a day');
+    await send();
+    await wrong('validHours');
+    await panel.getByText('Must be a number.').waitFor();
+    expect(await panel.getByRole('alert').count()).toBe(0);
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'activity-test-mail');
+    await panel.getByLabel('validHours').fill('48');
+    await send();
+    await panel.getByRole('status').getByText('a***@example.org').waitFor();
+    expect(await panel.getByLabel('validHours').getAttribute('aria-invalid')).not.toBe('true');
+
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(at('/templates/rent-paid/en'));
+    await page.getByRole('button', { name: 'Send a test mail' }).click();
+    await panel.getByLabel('car').fill('{"plate": "AB-1"');
+    await panel.getByText('This is no JSON').waitFor();
+    await panel.getByLabel('car').fill('{"plate": "AB-1"}');
+    await send();
+    await wrong('amount');
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'activity-test-mail-narrow');
+    await panel.getByLabel('amount').fill('12');
+    await send();
+    await panel.getByRole('link', { name: 'In the log of mails' }).click();
+    await page.getByRole('cell', { name: 'rent-paid (en)' }).waitFor();
+    await page.getByRole('cell', { name: 'email-verification (en)' }).waitFor();
+    expect(complaints.filter((one) => !one.includes('400'))).toEqual([]);
   });
 
   test('nothing in the frame of a mail runs, loads, or reaches the portal', async () => {

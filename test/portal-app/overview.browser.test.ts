@@ -1,6 +1,20 @@
 /** The overview in a browser: an empty tenant's five steps, a tenant where something happens, and what each role sees. */
 import { describe, expect, test } from 'vitest';
+import { isInUse } from '../../portal/src/screens/overview/data.ts';
 import { axe, createPortal, executablePath, look } from './portal.ts';
+
+test.each([
+  ['nothing', {}, 'off', false],
+  ['a policy', { policy: true }, 'off', false],
+  ['relationships without a policy', { relationship: true }, 'off', false],
+  ['a policy and a decision', { policy: true, decision: true }, 'all', true],
+  ['a policy and relationships, where decisions would be seen', { policy: true, relationship: true }, 'all', false],
+  ['a policy and relationships, where they are not', { policy: true, relationship: true }, 'off', true],
+  ['a policy and consents, where only denials are seen', { policy: true, consent: true }, 'denies', true],
+] as const)('a tenant with %s', (_, done, log, inUse) => {
+  const none = { policy: false, decision: false, relationship: false, invitation: false, consent: false };
+  expect(isInUse({ ...none, ...done }, log)).toBe(inUse);
+});
 
 describe.skipIf(executablePath === undefined)('the overview', async () => {
   if (executablePath === undefined) return;
@@ -33,6 +47,11 @@ describe.skipIf(executablePath === undefined)('the overview', async () => {
     });
     await page.getByText('1 of 5 done').waitFor({ timeout: 30_000 });
     await page.getByRole('link', { name: 'Ask doc:read a question' }).waitFor();
+    // Of what is done there is no more than its name.
+    await page.getByText('Done: Write the first policy').waitFor();
+    expect(await page.getByRole('region', { name: 'Five steps' }).getByRole('listitem').count()).toBe(4);
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'overview-first-policy');
     expect(complaints).toEqual([]);
   });
 
@@ -62,6 +81,8 @@ describe.skipIf(executablePath === undefined)('the overview', async () => {
     expect(await link.getAttribute('href')).toMatch(/\/policies\/doc%3Aread\?decision=/);
     await page.getByText('May user bob do read to doc 1?').waitFor();
     await page.getByRole('heading', { name: 'The last 24 hours' }).waitFor();
+    // There is no relationship, invitation or consent, and the tenant decides all the same.
+    expect(await page.getByRole('heading', { name: 'Five steps' }).count()).toBe(0);
     await page.getByText('Figures').first().click();
     expect(await axe(page)).toEqual([]);
     await look(page, 'overview');
@@ -80,7 +101,7 @@ describe.skipIf(executablePath === undefined)('the overview', async () => {
     await page.goto(at());
     await page.getByRole('heading', { level: 2, name: 'What needs somebody' }).waitFor();
     const seen = {
-      'config-editor': 'of 5 done',
+      'config-editor': 'The last 24 hours',
       'config-viewer': 'Your role shows the configuration',
       support: 'The last 24 hours',
     };

@@ -7,7 +7,14 @@ import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Locator,
+  type Page,
+} from 'playwright-core';
 import { afterAll } from 'vitest';
 import { ensurePortalTenant } from '../../server/portal/index.ts';
 import type { TenantSpec } from '../../server/tenants/index.ts';
@@ -142,3 +149,12 @@ export async function look(page: Page, name: string): Promise<void> {
   const wider = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
   if (wider !== 0) throw new Error(`${name} is ${wider} pixels wider than the window.`);
 }
+
+type Styled = { ownerDocument: { defaultView: { getComputedStyle(of: unknown): Record<string, string> } } };
+
+/** A property of an element as it is drawn, also in a frame. */
+export const styleOf = (locator: Locator, name: string) =>
+  locator.evaluate(
+    (one, name) => (one as unknown as Styled).ownerDocument.defaultView.getComputedStyle(one)[name],
+    name,
+  );

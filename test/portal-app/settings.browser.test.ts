@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { startIdentityProvider } from '../core/auth/identity-provider.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { configClient } from '../policies/config-client.ts';
-import { axe, createPortal, executablePath, look } from './portal.ts';
+import { axe, createPortal, executablePath, look, styleOf } from './portal.ts';
 
 describe.skipIf(executablePath === undefined)('the settings', async () => {
   if (executablePath === undefined) return;
@@ -157,9 +157,17 @@ describe.skipIf(executablePath === undefined)('the settings', async () => {
   test('a manifest’s pages and limits are read-only; others are changed, and nobody’s work is lost', async () => {
     await using opened = await open();
     const { page, complaints } = opened;
+    const logo = 'https://img.example/logo.svg';
+    const body =
+      '<svg xmlns="http://www.w3.org/2000/svg" width="120" height="40"><rect width="120" height="40"/></svg>';
+    await page.route(logo, (route) => route.fulfill({ contentType: 'image/svg+xml', body }));
     await page.goto(at('/limits'));
-    await page.getByRole('cell', { name: 'maxPolicies' }).waitFor();
+    await page.getByRole('cell', { name: 'maxPolicies', exact: true }).waitFor();
     await page.getByText('Managed by files test').waitFor();
+    // Nothing to type here, and it says who does.
+    expect(await page.getByRole('main').getByRole('textbox').count()).toBe(0);
+    await page.getByRole('cell', { name: 'the Tenant’s manifest: limits.maxPolicies' }).waitFor();
+    await page.getByRole('cell', { name: 'the variables of the servers: ACCORD_RATE_LIMIT' }).waitFor();
     expect(await axe(page)).toEqual([]);
     await look(page, 'settings-limits');
     await page.goto(at('/pages'));
@@ -167,21 +175,42 @@ describe.skipIf(executablePath === undefined)('the settings', async () => {
     expect(await page.getByRole('main').getByRole('textbox').count()).toBe(0);
     await page.getByRole('button', { name: 'Show as' }).click();
     await page.getByRole('menuitem', { name: 'Manifest (YAML)' }).click();
-    expect(await page.getByRole('dialog').locator('pre').innerText()).toContain('displayName: "Cars of Ghent"');
+    const manifest = await page.getByRole('dialog').locator('pre').innerText();
+    expect(manifest).toContain('displayName: "Cars of Ghent"');
+    expect(manifest).toContain('"sharingPage":false');
 
     // As managementPolicy CreateOnly leaves it.
     const owner = `update accord.tenant set owner = '{"source": "api"}' where tenant = $1`;
     await asAdmin(site.server.db.adminUrl, owner, [tenant]);
     await page.reload();
     await page.getByLabel('Name of the tenant').fill('Cars of Bruges');
-    await page.getByLabel('Colour of buttons and links').fill('#ffe');
+    await page.getByLabel('Colour of buttons and links', { exact: true }).fill('#ffe');
     await page.getByText('This is no colour').waitFor();
     expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
-    await page.getByLabel('Colour of buttons and links').fill('#ffe600');
+    await page.getByLabel('Colour of buttons and links', { exact: true }).fill('#ffe600');
     await page
       .getByText(/1\.\d to 1 too low: drawn as #[0-9a-f]{6}$/)
       .first()
       .waitFor();
+    await page.getByLabel('Logo (https URL)').fill(logo);
+    // What is drawn behind dark pages is a darker shade of it.
+    await page.getByLabel('Colour behind the page', { exact: true }).fill('#dbe9ff');
+    await page.getByText('#dbe9ff', { exact: true }).waitFor();
+    await page.getByText(/^drawn as #[0-9a-f]{6}, on which words are read$/).waitFor();
+    for (const scheme of ['Light', 'Dark']) {
+      const preview = page.frameLocator(`iframe[title="The log-in page: ${scheme}"]`);
+      await preview.getByText('Cars of Bruges').waitFor();
+      await expect
+        .poll(() =>
+          preview.locator('img.logo').evaluate((one) => (one as unknown as { naturalWidth: number }).naturalWidth),
+        )
+        .toBe(120);
+      const paper = await styleOf(preview.locator('body'), 'backgroundColor');
+      expect([scheme, paper === 'rgb(219, 233, 255)']).toEqual([scheme, scheme === 'Light']);
+    }
+    // It is drawn beside what somebody types, and takes nothing from them.
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('INPUT');
+    await page.getByRole('checkbox', { name: /^Users have a page of what they share/ }).check();
     await page.getByRole('checkbox', { name: /^Dutch/ }).check();
     await page.getByRole('checkbox', { name: /^English/ }).check();
     expect(await axe(page)).toEqual([]);
@@ -196,8 +225,11 @@ describe.skipIf(executablePath === undefined)('the settings', async () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The pages look so from now on.').waitFor();
     expect((await config('GET', '/branding')).body).toMatchObject({
-      ...{ displayName: 'Cars of Bruges', colours: { primary: '#ffe600' }, languages: ['nl', 'en'] },
+      ...{ displayName: 'Cars of Bruges', logo, languages: ['nl', 'en'], sharingPage: true },
+      colours: { primary: '#ffe600', background: '#dbe9ff' },
     });
+    // Nobody else has this logo: the pages of other tests go without it.
+    await page.getByLabel('Logo (https URL)').fill('');
     // Another editor was faster.
     await page.getByLabel('Name of the tenant').fill('Cars of Brussels');
     await config('PUT', '/branding', { body: { displayName: 'Cars of Liège' } });

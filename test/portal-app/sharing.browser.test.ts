@@ -20,7 +20,11 @@ import { createPortal, executablePath, look } from './portal.ts';
 const firstPageMax = 170 * 1024;
 const spec: Partial<TenantSpec> = {
   displayName: 'Cars of Ghent',
-  login: { selfRegistration: 'invitation', sharingPage: true, brand: { colours: { primary: '#0a7a3c' } } },
+  login: {
+    selfRegistration: 'invitation',
+    sharingPage: true,
+    brand: { colours: { primary: '#0a7a3c', background: '#7a1f5c' } },
+  },
   restore: { allowPastDates: true },
 };
 const axe = async (page: Page) =>

@@ -53,8 +53,23 @@ describe('while the application is not built', () => {
     expect(page.text).toContain('npm run build:portal');
   });
 
-  test('a stranger is asked to log in first', async () => {
-    expect((await new Browser(server).get('/portal')).url).toContain('/portal/oidc/interaction/');
+  test('a stranger is asked to log in first, and told how members get in for the first time', async () => {
+    const page = await new Browser(server).get('/portal');
+    expect(page.url).toContain('/portal/oidc/interaction/');
+    expect(page.text).toContain('Members get in by the link of their invitation.');
+    // Only an `accord start` takes such links.
+    expect(page.text).not.toContain('accord log-in');
+  });
+
+  test('the address of the installation leads people to the portal, and clients to nothing', async () => {
+    const browsers = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+    const page = await get('/', { accept: browsers });
+    expect([page.statusCode, page.headers.location]).toEqual([303, `${services.baseUrl}/portal`]);
+    expect(page.headers.vary).toContain('accept');
+    for (const accept of ['*/*', 'application/json', 'application/json, text/html;q=0.5', undefined]) {
+      const answer = await get('/', accept === undefined ? {} : { accept });
+      expect([accept, answer.statusCode, answer.json().code]).toEqual([accept, 404, 'not_found']);
+    }
   });
 
   test('it appears without a restart', async () => {

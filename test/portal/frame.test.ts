@@ -1,5 +1,5 @@
-/** HTML for a frame of the portal: only for a frame of the portal's own pages, and under a policy that lets it do nothing. */
-import { expect, test } from 'vitest';
+/** Documents for a frame of the portal: only for a frame of the portal's own pages, and under a policy that lets them do nothing. */
+import { describe, expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
 import { ensurePortalTenant } from '../../server/portal/index.ts';
 import { createTestServer } from '../helpers/server.ts';
@@ -13,9 +13,9 @@ const { browser } = await enrolling(server).enrolled(await server.tenant());
 type Headers = Record<string, string>;
 const own: Headers = { 'sec-fetch-site': 'same-origin', 'sec-fetch-dest': 'iframe', 'sec-fetch-mode': 'navigate' };
 
-const post = (payload: string, headers: Headers = { ...own, cookie: cookiesOf(browser) }) =>
+const post = (payload: string, headers: Headers = { ...own, cookie: cookiesOf(browser) }, url = '/portal/frame') =>
   server.app.inject({
-    ...{ method: 'POST', url: '/portal/frame', payload },
+    ...{ method: 'POST', url, payload },
     headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
   });
 
@@ -58,4 +58,46 @@ test('has at most portalFrameBytesMax', async () => {
   const of = (bytes: number) => post(`html=${'x'.repeat(bytes - 'html='.length)}`);
   expect((await of(limits.portalFrameBytesMax)).statusCode).toBe(200);
   expect((await of(limits.portalFrameBytesMax + 1)).statusCode).toBe(413);
+});
+
+describe('a log-in page in colours that are not saved', () => {
+  const look = (fields: Record<string, string>, headers?: Headers) =>
+    post(new URLSearchParams(fields).toString(), headers, '/portal/frame/log-in');
+
+  test('has the name, logo, colours and language that are posted, and its forms send nothing', async () => {
+    const posted = { name: 'Cars <b>', logo: 'https://img.example/l.svg', colour: '#123456', background: '#e8f0ff' };
+    const { statusCode, headers, body } = await look({ ...posted, language: 'nl', scheme: 'dark' });
+    expect(statusCode).toBe(200);
+    for (const part of ['Cars &lt;b&gt;', 'src="https://img.example/l.svg"', '-123456-123456-e8f0ff.css', 'lang="nl"'])
+      expect(body).toContain(part);
+    expect(body).not.toMatch(/<script|autofocus/);
+    // It is dark whatever the browser is set to.
+    const sheets = [...body.matchAll(/<link rel="stylesheet" href="([^"]+)"/g)].map(([, url = '']) => url);
+    expect(sheets).toHaveLength(2);
+    for (const url of sheets) {
+      const { body: css } = await server.app.inject({ url });
+      expect([url, css.includes('prefers-color-scheme'), css.includes('@media all')]).toEqual([url, false, true]);
+    }
+    expect(headers).toMatchObject({
+      'content-security-policy':
+        "sandbox allow-same-origin; default-src 'none'; style-src 'self'; img-src 'self' https://img.example; form-action 'none'; frame-ancestors 'self'; base-uri 'none'",
+      'x-frame-options': 'SAMEORIGIN',
+      'cache-control': 'no-store',
+    });
+  });
+
+  test('leaves out what is no colour and no address of a logo', async () => {
+    const { statusCode, headers, body } = await look({
+      ...{ name: '', logo: "https://x.example/'; script-src *", colour: 'red', background: '</style>', language: 'xx' },
+    });
+    expect([statusCode, headers['content-language']]).toEqual([200, 'en']);
+    expect(headers['content-security-policy']).not.toContain('script-src');
+    expect(body).toMatch(/theme-[\w-]{12}-0b5cad-0b5cad\.css/);
+  });
+
+  test('is for frames of members only', async () => {
+    expect((await look({ name: 'Cars' }, own)).body).not.toContain('Cars');
+    const other = { ...own, 'sec-fetch-site': 'cross-site', cookie: cookiesOf(browser) };
+    expect((await look({ name: 'Cars' }, other)).statusCode).toBe(403);
+  });
 });

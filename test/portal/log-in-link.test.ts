@@ -46,6 +46,12 @@ const members = () =>
 const linksOf = () => ask<{ token_hash: Buffer }>(`select * from accord.portal_log_in_link where code = $1`, [tenant]);
 
 describe('the link of the first log-in', () => {
+  test('is named by the log-in page, to whoever has none', async () => {
+    const page = await new Browser(server).get('/portal');
+    expect(page.url).toContain('/portal/oidc/interaction/');
+    expect(page.text).toContain('npx accord log-in');
+  });
+
   test('asks by one button, and then logs in as the security admin, at the overview', async () => {
     const code = await codeOf();
     const browser = new Browser(server);

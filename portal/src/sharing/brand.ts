@@ -3,7 +3,7 @@ import { type CSSVariablesResolver, createTheme, mergeThemeOverrides } from '@ma
 import { resolver, theme } from '../ui/theme.ts';
 
 /** As server/pages/brand.ts makes them: readable on the surfaces of this application. */
-type Colours = Record<'fill' | 'onFill' | 'over' | 'edge' | 'ink' | 'soft', string>;
+type Colours = Record<'fill' | 'onFill' | 'over' | 'edge' | 'ink' | 'soft', string> & { ground?: string };
 type Brand = { name: string; logo?: string; colours: Record<'light' | 'dark', Colours> };
 
 export const brand = JSON.parse(
@@ -22,12 +22,13 @@ export const brandTheme = mergeThemeOverrides(
   }),
 );
 
-const tokens = ({ fill, over, onFill, ink, soft }: Colours) => ({
+const tokens = ({ fill, over, onFill, ink, soft, ground }: Colours) => ({
   '--accent': ink,
   '--accent-soft': soft,
   '--on-accent': onFill,
   '--mantine-color-accent-filled': fill,
   '--mantine-color-accent-filled-hover': over,
+  ...(ground === undefined ? {} : { '--bg': ground }),
 });
 
 export const brandResolver: CSSVariablesResolver = (of) => {

@@ -11,6 +11,7 @@ import type { JwksCache } from './jwks.ts';
 import { importKeySet, type KeySet, type KeySource } from './key-set.ts';
 import { invalidToken } from './problems.ts';
 import { type Algorithm, algorithms, type Caller, type IssuerConfig, type OwnKey, type TenantAuth } from './schema.ts';
+import { notAccessToken, notJwt } from './token-kind.ts';
 
 export type VerifyServices = { jwks: Pick<JwksCache, 'source'>; clock: Clock };
 
@@ -53,7 +54,7 @@ export async function verifyAccessToken(
   const { header, payload } = decode(token);
   passed?.('format');
   const isOwn = payload.iss === auth.own.issuer;
-  if (!isAccessTokenType(header.typ, isOwn)) throw invalidToken('not an access token');
+  if (!isAccessTokenType(header.typ, isOwn)) throw invalidToken(notAccessToken(header.typ, isOwn));
   passed?.('type');
   const issuer = issuerOf(payload, auth);
   if (issuer === undefined) throw invalidToken('the issuer is not trusted');
@@ -94,7 +95,7 @@ export function keysOf({ jwks, clock }: VerifyServices, issuer: IssuerConfig, au
 
 function decode(token: string): { header: ProtectedHeaderParameters; payload: JWTPayload } {
   if (token.length > limits.tokenBytesMax) throw invalidToken('the token is too long');
-  if (!isCompactJws(token)) throw invalidToken('the token is malformed');
+  if (!isCompactJws(token)) throw invalidToken(notJwt(token) ?? 'the token is malformed');
   let header: ProtectedHeaderParameters;
   let payload: JWTPayload;
   try {

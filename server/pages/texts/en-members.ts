@@ -14,6 +14,12 @@ export const enMembers = {
     gone: 'This link was used, has expired or was replaced by a newer one.',
     another: 'This command prints another one, where Accord runs:',
   },
+  logInFirst: {
+    title: 'The first time here?',
+    link: 'Accord runs on your machine. There, this command prints a link that logs you in as the first security admin:',
+    invitation:
+      'Members get in by the link of their invitation. Whoever runs Accord has the link of a tenant’s first security admin.',
+  },
   portalNotice: {
     buildingTitle: 'The portal is being built',
     buildingText: 'This takes some seconds. The page appears by itself.',

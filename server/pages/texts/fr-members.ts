@@ -18,6 +18,12 @@ export const frMembers: typeof enMembers = {
     gone: 'Ce lien a été utilisé, a expiré ou a été remplacé par un plus récent.',
     another: 'Cette commande en affiche un autre, là où Accord fonctionne :',
   },
+  logInFirst: {
+    title: 'Première visite ?',
+    link: 'Accord fonctionne sur votre machine. Cette commande y affiche un lien qui vous connecte en tant que premier security admin :',
+    invitation:
+      'Les membres entrent par le lien de leur invitation. La personne qui gère Accord a le lien du premier security admin d’un tenant.',
+  },
   portalNotice: {
     buildingTitle: 'Le portail est en cours de construction',
     buildingText: 'Cela prend quelques secondes. La page apparaît d’elle-même.',

@@ -15,6 +15,12 @@ export const nlMembers: typeof enMembers = {
     gone: 'Deze link is gebruikt, verlopen of door een nieuwere vervangen.',
     another: 'Deze opdracht toont een nieuwe, waar Accord draait:',
   },
+  logInFirst: {
+    title: 'Voor het eerst hier?',
+    link: 'Accord draait op je eigen machine. Deze opdracht toont daar een link waarmee je inlogt als de eerste security admin:',
+    invitation:
+      'Leden komen binnen met de link van hun uitnodiging. Wie Accord beheert, heeft de link van de eerste security admin van een tenant.',
+  },
   portalNotice: {
     buildingTitle: 'Het portaal wordt gebouwd',
     buildingText: 'Dit duurt enkele seconden. De pagina verschijnt vanzelf.',

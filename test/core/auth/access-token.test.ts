@@ -246,17 +246,35 @@ describe('a bad token is refused', () => {
     },
   );
 
-  test.each(['accord-portal+jwt', 'accord-invitation+jwt', 'logout+jwt', 'dpop+jwt', 'secevent+jwt', ''])(
-    'of type %j',
-    async (typ) => {
-      expect(await refusal(await idp.sign(claims(), { typ }))).toBe('not an access token');
-    },
-  );
+  test.each([
+    ['accord-portal+jwt', 'not an access token, but a portal token, which only the Config API takes'],
+    ['Accord-Portal+JWT', 'not an access token, but a portal token, which only the Config API takes'],
+    ['accord-invitation+jwt', 'not an access token, but the requestToken of an invitation'],
+    ...['logout+jwt', 'dpop+jwt', 'secevent+jwt', 'constructor', ''].map((typ) => [
+      typ,
+      'not an access token: the header typ must be at+jwt or JWT',
+    ]),
+  ])('of type %j', async (typ, said) => {
+    expect(await refusal(await idp.sign(claims(), { typ }))).toBe(said);
+    // What it is does not depend on whether it is good.
+    const [header, payload] = (await idp.sign(claims({ exp: 1 }), { typ })).split('.');
+    expect(await refusal(`${header}.${payload}.AAAA`)).toBe(said);
+  });
+
+  test.each([
+    ['', 'not a JWT'],
+    ['7Fjfp0ZBr1KtDRbnfVdmIw', 'not a JWT'],
+    ['accord_7Fjfp0ZBr1KtDRbnfVdmIw', 'not a JWT'],
+    ['demo.7Fjfp0ZBr1KtDRbnfVdmIw', 'not a JWT'],
+    ['e30.AA.AA.AA.AA', 'encrypted'],
+  ])('that is no signed JWT: %j', async (token, said) => {
+    expect(await refusal(token)).toContain(said);
+  });
 
   test.each([1, null, true, ['at+jwt'], { at: 'jwt' }])('of a type that is no text: %j', async (typ) => {
     const [, payload, signature] = (await idp.sign(claims())).split('.');
     const header = base64url.encode(JSON.stringify({ alg: 'ES256', kid: 'one', typ }));
-    expect(await refusal(`${header}.${payload}.${signature}`)).toBe('not an access token');
+    expect(await refusal(`${header}.${payload}.${signature}`)).toContain('the header typ must be');
   });
 
   test('with critical headers that are not understood', async () => {
@@ -363,7 +381,8 @@ describe("a key of the tenant's own issuer", () => {
 
   test('vouches for access tokens only: an ID token has no type, or JWT', async () => {
     for (const typ of [undefined, 'JWT', 'jwt', 'application/jwt', 'logout+jwt'])
-      expect(await refusal(await ownToken({ typ }), ownAuth())).toBe('not an access token');
+      expect(await refusal(await ownToken({ typ }), ownAuth())).toMatch(/^not an access token: /);
+    expect(await refusal(await ownToken({ typ: 'JWT' }), ownAuth())).toContain('an ID token is for the application');
     for (const typ of ['AT+JWT', 'application/at+jwt'])
       expect((await verifyAccessToken(services, await ownToken({ typ }), ownAuth())).caller.kind).toBe('user');
   });

@@ -3606,8 +3606,12 @@ export interface paths {
                             text?: string;
                             /** @description Whether it is the built-in template, as one of the tenant would say the same. */
                             builtIn: boolean;
-                            /** @description The variables of the mail, of a name that is built in. */
-                            variables?: string[];
+                            /** @description The variables of the mail. Of a name that is not built in: those that the template uses. */
+                            variables: string[];
+                            /** @description Of a name that is built in: values of the variables, with which a test is sent unless others are given. */
+                            samples?: {
+                                [key: string]: string | number;
+                            };
                             revision?: number;
                             updatedAt?: string;
                             updatedBy?: string;
@@ -14701,6 +14705,7 @@ export interface paths {
                          *         "nl",
                          *         "en"
                          *       ],
+                         *       "sharingPage": true,
                          *       "revision": 41,
                          *       "managedBy": "api"
                          *     }
@@ -14714,11 +14719,13 @@ export interface paths {
                             colours?: {
                                 /** @description Colour of buttons and links, such as #0b5fff. */
                                 primary: string;
-                                /** @description Colour behind the page. Defaults to that of the light or dark style. */
+                                /** @description Colour behind the page, in the nearest shade on which texts are readable. Defaults to that of the light or dark style. */
                                 background?: string;
                             };
                             /** @description Languages of the pages, the preferred one first. Defaults to en, nl and fr. */
                             languages?: ("en" | "nl" | "fr")[];
+                            /** @description Whether users have a page of their shares, invitations and consents, at {base_url}/{tenant}/account/sharing. Defaults to false. */
+                            sharingPage?: boolean;
                             revision: number;
                             managedBy: string;
                         };
@@ -14761,7 +14768,8 @@ export interface paths {
                      *       "languages": [
                      *         "nl",
                      *         "en"
-                     *       ]
+                     *       ],
+                     *       "sharingPage": true
                      *     }
                      */
                     "application/json": {
@@ -14773,11 +14781,13 @@ export interface paths {
                         colours?: {
                             /** @description Colour of buttons and links, such as #0b5fff. */
                             primary: string;
-                            /** @description Colour behind the page. Defaults to that of the light or dark style. */
+                            /** @description Colour behind the page, in the nearest shade on which texts are readable. Defaults to that of the light or dark style. */
                             background?: string;
                         };
                         /** @description Languages of the pages, the preferred one first. Defaults to en, nl and fr. */
                         languages?: ("en" | "nl" | "fr")[];
+                        /** @description Whether users have a page of their shares, invitations and consents, at {base_url}/{tenant}/account/sharing. Defaults to false. */
+                        sharingPage?: boolean;
                     };
                 };
             };

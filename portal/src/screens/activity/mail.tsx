@@ -9,7 +9,7 @@ import { ActivityPage } from './tabs.tsx';
 import { texts } from './texts.ts';
 
 type Status = 'waiting' | 'sent' | 'failed';
-type Message = {
+export type Message = {
   messageId: string;
   template: string;
   language?: string;
@@ -21,7 +21,7 @@ type Message = {
   createdAt: string;
 };
 type Suppression = { id: string; to?: string; reason: string; at: string };
-const tones = { waiting: 'none', sent: 'ok', failed: 'bad' } as const;
+export const tones = { waiting: 'none', sent: 'ok', failed: 'bad' } as const;
 
 export default function Mail() {
   const t = useTexts(texts);

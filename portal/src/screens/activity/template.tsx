@@ -9,13 +9,14 @@ import { queryClient } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import { HtmlFrame } from '../../ui/html-frame.tsx';
-import { CodeBlock, Confirm, curl, ManagedBy, Notice, ProblemAlert, ShowAs, toast } from '../../ui/index.ts';
+import { CodeBlock, Confirm, curl, ManagedBy, Notice, ProblemAlert, ShowAs, toast, WithPanel } from '../../ui/index.ts';
 import { ActivityPage } from './tabs.tsx';
+import { TestMail, type Tried } from './test-mail.tsx';
 import { texts } from './texts.ts';
 
 type Parts = { subject: string; html?: string; text?: string };
 type Shown = { subject: string; text: string; html?: string };
-type Template = Parts & { builtIn: boolean; variables?: string[]; managedBy?: string };
+type Template = Parts & Tried & { builtIn: boolean; managedBy?: string };
 
 export default function TemplatePage() {
   const t = useTexts(texts);
@@ -58,6 +59,7 @@ function Editor({ template, etag, path, draftKey }: EditorProps) {
   const stored: Parts = { subject: template.subject, html: template.html ?? '', text: template.text ?? '' };
   const parts = draft ?? stored;
   const [isRestoring, setRestoring] = useState(false);
+  const [isTesting, setTesting] = useState(false);
   const [preview, setPreview] = useState<Shown & { count: number }>();
   const [error, setError] = useState<unknown>();
   const mayEdit = mayDo(tenant.role, 'edit') && (template.managedBy ?? 'api') === 'api';
@@ -81,9 +83,9 @@ function Editor({ template, etag, path, draftKey }: EditorProps) {
     await reload();
     toast({ text: t.saved });
   };
-  const change = (changed: Partial<Parts>) => keep({ ...parts, ...changed });
+  const test = isTesting && <TestMail of={template} hasDraft={draft !== undefined} onClose={() => setTesting(false)} />;
   return (
-    <>
+    <WithPanel panel={test}>
       {draft !== undefined && (
         <Notice>
           {t.draftKept}{' '}
@@ -93,29 +95,8 @@ function Editor({ template, etag, path, draftKey }: EditorProps) {
         </Notice>
       )}
       <div className="form" style={{ maxWidth: 'none' }}>
-        <TextInput
-          label={t.mailSubject}
-          readOnly={!mayEdit}
-          value={parts.subject}
-          onChange={(event) => change({ subject: event.currentTarget.value })}
-        />
-        <Textarea
-          label={t.html}
-          readOnly={!mayEdit}
-          rows={14}
-          className="mono"
-          value={parts.html ?? ''}
-          onChange={(event) => change({ html: event.currentTarget.value })}
-        />
-        <Textarea
-          label={t.text}
-          readOnly={!mayEdit}
-          rows={8}
-          className="mono"
-          value={parts.text ?? ''}
-          onChange={(event) => change({ text: event.currentTarget.value })}
-        />
-        {template.variables && (
+        <Fields parts={parts} isReadOnly={!mayEdit} onChange={(changed) => keep({ ...parts, ...changed })} />
+        {template.variables.length > 0 && (
           <p className="dim">
             {t.variables}: <span className="mono">{template.variables.map((one) => `{{ ${one} }}`).join(' ')}</span>
           </p>
@@ -125,6 +106,11 @@ function Editor({ template, etag, path, draftKey }: EditorProps) {
           {mayDo(tenant.role, 'edit') && (
             <Button variant="default" onClick={() => attempt(show)}>
               {t.preview}
+            </Button>
+          )}
+          {mayDo(tenant.role, 'admin') && (
+            <Button variant="default" aria-expanded={isTesting} onClick={() => setTesting(!isTesting)}>
+              {t.testMail}
             </Button>
           )}
           {mayEdit && <Button onClick={() => attempt(save)}>{t.save}</Button>}
@@ -150,6 +136,38 @@ function Editor({ template, etag, path, draftKey }: EditorProps) {
           }}
         />
       )}
+    </WithPanel>
+  );
+}
+
+type FieldsProps = { parts: Parts; isReadOnly: boolean; onChange: (changed: Partial<Parts>) => void };
+
+function Fields({ parts, isReadOnly, onChange }: FieldsProps) {
+  const t = useTexts(texts);
+  return (
+    <>
+      <TextInput
+        label={t.mailSubject}
+        readOnly={isReadOnly}
+        value={parts.subject}
+        onChange={(event) => onChange({ subject: event.currentTarget.value })}
+      />
+      <Textarea
+        label={t.html}
+        readOnly={isReadOnly}
+        rows={14}
+        className="mono"
+        value={parts.html ?? ''}
+        onChange={(event) => onChange({ html: event.currentTarget.value })}
+      />
+      <Textarea
+        label={t.text}
+        readOnly={isReadOnly}
+        rows={8}
+        className="mono"
+        value={parts.text ?? ''}
+        onChange={(event) => onChange({ text: event.currentTarget.value })}
+      />
     </>
   );
 }

@@ -134,6 +134,15 @@ export const nl = {
   restoreTitle: 'Uw sjabloon verwijderen?',
   restoreWhat: ['Vanaf de volgende e-mail wordt het ingebouwde sjabloon gebruikt.'],
   restored: 'Het ingebouwde sjabloon wordt gebruikt.',
+  testMail: 'Een testmail sturen',
+  testMailBuiltIn:
+    'Het opgeslagen sjabloon wordt met deze waarden verstuurd. Ze beginnen als de voorbeeldwaarden van het voorbeeld.',
+  testMailOwn:
+    'Het opgeslagen sjabloon wordt met deze waarden verstuurd. Een object of een lijst schrijft u als JSON: {"plate": "1-ABC-234"}.',
+  testMailDraft: 'Wat u hebt gewijzigd en niet opgeslagen, staat niet in de testmail.',
+  sendTestMail: 'Versturen',
+  valueNotJson: (why) => `Dit is geen JSON: ${why}`,
+  inTheLog: 'In het logboek van e-mails',
   previewText: 'Tekstdeel',
   previewHtml: 'De e-mail zoals die eruitziet',
   previewLimits: 'Afbeeldingen van andere adressen worden hier niet geladen.',

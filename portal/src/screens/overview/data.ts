@@ -59,3 +59,13 @@ export const doneOf = (firsts: Firsts): Record<Step, boolean> => ({
   invitation: firsts.allInvitations.nodes.length > 0,
   consent: firsts.allConsents.nodes.length > 0,
 });
+
+/** Nothing happened yet: at the most there is a policy. */
+export const isEmpty = (done: Record<Step, boolean>) => steps.every((step) => step === 'policy' || !done[step]);
+
+/**
+ * A tenant that decides needs no first steps, also when it never has an invitation or a consent. Where the log does not record all
+ * decisions, what policies read tells that it is in use.
+ */
+export const isInUse = (done: Record<Step, boolean>, decisionLog: Overview['decisionLog']) =>
+  done.policy && (done.decision || (decisionLog !== 'all' && !isEmpty(done)));

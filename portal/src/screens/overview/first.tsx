@@ -6,7 +6,7 @@ import { curl, Notice, PageHeader, ProblemAlert, ShowAs } from '../../ui/index.t
 import { Answers } from './answers.tsx';
 import { Attention } from './attention.tsx';
 import { Charts } from './charts.tsx';
-import { doneOf, type Firsts, type Overview, steps } from './data.ts';
+import { doneOf, type Firsts, isEmpty, isInUse, type Overview } from './data.ts';
 import { Steps } from './steps.tsx';
 import { texts } from './texts.ts';
 import './overview.css';
@@ -24,12 +24,13 @@ export default function First() {
     // Each look of support is audited: it is made once.
     refetchInterval: tenant.role === 'support' ? false : 3 * EVERY_MS,
   });
+  const log = overview.data?.decisionLog ?? 'all';
   const firsts = useQuery({
     queryKey: ['overview', tenant.code, 'firsts'],
     queryFn: ({ signal }) => api.graphql<Firsts>('firsts', {}, signal),
     enabled: seesFirsts,
     // A step ticks itself off while somebody looks.
-    refetchInterval: ({ state }) => (state.data && Object.values(doneOf(state.data)).every(Boolean) ? false : EVERY_MS),
+    refetchInterval: ({ state }) => (state.data && isInUse(doneOf(state.data), log) ? false : EVERY_MS),
   });
   const policies = useQuery({
     queryKey: ['overview', tenant.code, 'policies'],
@@ -38,8 +39,7 @@ export default function First() {
     enabled: !seesFirsts,
   });
   const done = firsts.data && doneOf(firsts.data);
-  const isBegun = done !== undefined && steps.every((step) => done[step]);
-  const isEmpty = done !== undefined && steps.every((step) => step === 'policy' || !done[step]);
+  const begins = done !== undefined && isEmpty(done);
   const names = firsts.data?.allPolicies.nodes.map(({ name }) => name) ?? policies.data;
   const data = overview.data;
   return (
@@ -52,10 +52,10 @@ export default function First() {
         <div className="overview">
           <div className="stack">
             {data && <Attention items={data.attention} isRecords={seesRecords} />}
-            {done && !isBegun && !isEmpty && <Steps done={done} decisionLog={data?.decisionLog} />}
+            {done && data && !begins && !isInUse(done, log) && <Steps done={done} decisionLog={log} />}
           </div>
-          {done && isEmpty && <Steps done={done} decisionLog={data?.decisionLog} />}
-          {data?.series && !isEmpty && <Charts overview={data} />}
+          {done && data && begins && <Steps done={done} decisionLog={log} />}
+          {data?.series && !begins && <Charts overview={data} />}
           {data && !seesRecords && <Notice>{t.noRecords}</Notice>}
         </div>
       </div>

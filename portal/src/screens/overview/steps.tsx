@@ -1,4 +1,4 @@
-/** The first five things, each with the page or the command that does it. They tick themselves off. */
+/** What is not done yet of the first five things, each with the page or the command that does it. They tick themselves off. */
 import { useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import { curl, Icon, Link, Notice } from '../../ui/index.ts';
@@ -36,38 +36,38 @@ function commands(tenant: string, c: (path: string) => string): Record<Step, str
   };
 }
 
-type Props = { done: Record<Step, boolean>; decisionLog: Overview['decisionLog'] | undefined };
+type Props = { done: Record<Step, boolean>; decisionLog: Overview['decisionLog'] };
 
 export function Steps({ done, decisionLog }: Props) {
   const t = useTexts(texts);
   const { tenant, api } = useTenant();
   const commandOf = commands(tenant.code, api.path);
-  const next = steps.find((step) => !done[step]);
+  const [finished, open] = [steps.filter((step) => done[step]), steps.filter((step) => !done[step])];
   return (
     <section className="card stack" aria-label={t.begin}>
       <h2>{t.begin}</h2>
-      <p className="dim">{t.beginAbout(steps.filter((step) => done[step]).length)}</p>
+      <p className="dim">{t.beginAbout(finished.length)}</p>
+      {finished.map((step) => (
+        <p key={step} className="row">
+          <span className="step-done">
+            <Icon name="check" />
+          </span>
+          {t.done(t.steps[step].title)}
+        </p>
+      ))}
       <ol className="steps">
-        {steps.map((step) => (
-          <li key={step} className={done[step] ? 'done' : ''}>
-            <span className="tick" role="img" aria-label={done[step] ? t.done : t.open}>
-              {done[step] && <Icon name="check" />}
-            </span>
+        {open.map((step) => (
+          <li key={step}>
+            <span className="tick" aria-hidden="true" />
             <div>
               <strong>{t.steps[step].title}</strong>
               <p className="dim">{t.steps[step].about}</p>
-              {step === 'decision' && !done.decision && decisionLog === 'off' && (
-                <Notice tone="warn">{t.decisionLogs.off}</Notice>
-              )}
-              {!done[step] && (
-                <>
-                  {pages[step] !== undefined && <Link to={pages[step]}>{t.steps[step].page}</Link>}
-                  <details open={step === next && pages[step] === undefined}>
-                    <summary>{t.command}</summary>
-                    <CodeBlock code={commandOf[step]} />
-                  </details>
-                </>
-              )}
+              {step === 'decision' && decisionLog === 'off' && <Notice tone="warn">{t.decisionLogs.off}</Notice>}
+              {pages[step] !== undefined && <Link to={pages[step]}>{t.steps[step].page}</Link>}
+              <details open={step === open[0] && pages[step] === undefined}>
+                <summary>{t.command}</summary>
+                <CodeBlock code={commandOf[step]} />
+              </details>
             </div>
           </li>
         ))}

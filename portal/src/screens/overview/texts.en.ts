@@ -58,8 +58,7 @@ export const en = {
 
   begin: 'Five steps',
   beginAbout: (done: number) => `${done} of 5 done. Each ticks itself off when it has happened.`,
-  done: 'Done',
-  open: 'To do',
+  done: (title: string) => `Done: ${title}`,
   command: 'By a command',
   steps: {
     policy: {

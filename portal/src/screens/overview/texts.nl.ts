@@ -58,8 +58,7 @@ export const nl = {
 
   begin: 'Vijf stappen',
   beginAbout: (done) => `${done} van 5 gedaan. Elke stap wordt afgevinkt zodra hij gebeurd is.`,
-  done: 'Gedaan',
-  open: 'Te doen',
+  done: (title) => `Gedaan: ${title}`,
   command: 'Met een commando',
   steps: {
     policy: {

@@ -1,19 +1,22 @@
 /** How well a colour is read on the tenant's pages, computed as the pages do it. */
-import { defaultColour, isColour, madeOf, surfaces } from '../../../../../server/pages/brand.ts';
+import { defaultColour, isColour, madeOf } from '../../../../../server/pages/brand.ts';
 import { useLanguage, useTexts } from '../../../core/texts.ts';
 import { Facts, State } from '../../../ui/index.ts';
+import { type Form, isColourOrNone } from './branding.ts';
 import { texts } from './texts.ts';
 
 const TEXT = 4.5;
 const EDGE = 3;
 
-/** @param colour as it is typed; '' is that of Accord */
-export function Contrast({ colour, name }: { colour: string; name: string }) {
+/** @param of as it is typed; '' is the colour of Accord, and behind the page that of the style */
+export function Contrast({ of: { colour, background } }: { of: Pick<Form, 'colour' | 'background'> }) {
   const t = useTexts(texts);
   const { language } = useLanguage();
-  const hex = colour === '' ? defaultColour : colour;
-  if (!isColour(hex)) return <p role="alert">{t.notColour}</p>;
-  const { on, onRatio, light, dark } = madeOf(hex);
+  const hex = colour.trim() || defaultColour;
+  const behind = background.trim();
+  if (!isColour(hex) || !isColourOrNone(behind)) return null;
+  const { on, onRatio, light, dark } = madeOf(hex, behind);
+  const drawn = (paper: string) => (paper === behind.toLowerCase() ? paper : t.behindAs(paper));
   // Rounded down: 4.49 is not enough, and must not read as 4.5.
   const shown = (ratio: number) => (Math.floor(ratio * 10) / 10).toLocaleString(language);
   const judged = (ratio: number, enough: number, shade: string) =>
@@ -35,17 +38,14 @@ export function Contrast({ colour, name }: { colour: string; name: string }) {
           [t.edgeLight, judged(light.ratio, EDGE, light.edge)],
           [t.onDark, judged(dark.ratio, TEXT, dark.ink)],
           [t.edgeDark, judged(dark.ratio, EDGE, dark.edge)],
+          ...(behind === ''
+            ? []
+            : ([
+                [t.behindLight, drawn(light.paper)],
+                [t.behindDark, drawn(dark.paper)],
+              ] as [string, string][])),
         ]}
       />
-      <div className="row">
-        {(['light', 'dark'] as const).map((of) => (
-          <div key={of} className="sample" style={{ background: surfaces[of].card, color: madeOf(hex)[of].ink }}>
-            <strong>{name}</strong>
-            <span style={{ background: hex, color: on }}>{t.logIn}</span>
-            <small>{t[of]}</small>
-          </div>
-        ))}
-      </div>
     </section>
   );
 }

@@ -8,6 +8,7 @@ import { tenantManifest } from './manifest.ts';
 import { texts } from './texts.ts';
 
 const names = ['maxPolicies', 'maxRelationships', 'maxRequestsPerSecond', 'callerRequestsPerSecond'] as const;
+const isOfTenant = (name: (typeof names)[number]) => name !== 'callerRequestsPerSecond';
 type Limits = Record<(typeof names)[number], { limit?: number; used?: number }> & { managedBy: string };
 
 export default function LimitsPage() {
@@ -19,7 +20,7 @@ export default function LimitsPage() {
     queryFn: async ({ signal }) => (await api.get<Limits>('/limits', { signal })).data,
   });
   const limits = found.data;
-  const ofTenant = names.filter((name) => name.startsWith('max') && limits?.[name].limit !== undefined);
+  const ofTenant = names.filter((name) => isOfTenant(name) && limits?.[name].limit !== undefined);
   const manifest = tenantManifest(tenant.code, limits?.managedBy, {
     limits: Object.fromEntries(ofTenant.map((name) => [name, limits?.[name].limit])),
   });
@@ -41,6 +42,19 @@ export default function LimitsPage() {
             columns={[
               { id: 'name', header: t.limit, width: '240px', cell: ({ name }) => <span className="mono">{name}</span> },
               { id: 'bounds', header: t.bounds, cell: ({ name }) => t.names[name] },
+              {
+                ...{ id: 'set', header: t.setIn },
+                cell: ({ name }) =>
+                  isOfTenant(name) ? (
+                    <>
+                      {t.inTenant} <code>limits.{name}</code>
+                    </>
+                  ) : (
+                    <>
+                      {t.inInstallation} <code>ACCORD_RATE_LIMIT</code>
+                    </>
+                  ),
+              },
               { id: 'used', header: t.used, numeric: true, cell: ({ used }) => number(used) },
               {
                 ...{ id: 'most', header: t.most, numeric: true },

@@ -1,8 +1,9 @@
 /** Changing how the pages look. What is typed is kept until it is saved; what somebody else saved meanwhile is shown before it is replaced. */
 import { Button, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
-import { defaultColour, isColour } from '../../../../../server/pages/brand.ts';
+import { defaultColour, isColour, surfaces } from '../../../../../server/pages/brand.ts';
 import { useDraft } from '../../../core/drafts.ts';
+import { base } from '../../../core/page.ts';
 import { isConflict } from '../../../core/problem.ts';
 import { queryClient } from '../../../core/query.ts';
 import { useTenant } from '../../../core/session.ts';
@@ -13,70 +14,118 @@ import {
   brandingOf,
   type Form,
   formOf,
+  isColourOrNone,
   isSame,
   type PageLanguage,
   pageLanguages,
   type Stored,
 } from './branding.ts';
 import { Contrast } from './contrast.tsx';
+import { LogInPreview } from './log-in-preview.tsx';
 import { texts } from './texts.ts';
 
 export function PagesForm({ stored, etag }: { stored: Stored; etag: string | undefined }) {
   const t = useTexts(texts);
   const editing = useBranding(stored, etag);
+  const { tenant } = useTenant();
   const { form, change, error, isBusy, isDirty, meanwhile } = editing;
-  const isWrong = form.colour.trim() !== '' && !isColour(form.colour.trim());
+  const isWrong = !isColourOrNone(form.colour) || !isColourOrNone(form.background);
   return (
-    <form className="form" onSubmit={editing.save}>
-      <TextInput
-        label={t.displayName}
-        required
-        value={form.displayName}
-        onChange={(event) => change({ displayName: event.currentTarget.value })}
-      />
-      <TextInput
-        label={t.logo}
-        type="url"
-        pattern="https://.*"
-        value={form.logo}
-        onChange={(event) => change({ logo: event.currentTarget.value })}
-      />
-      <div className="row" style={{ alignItems: 'end' }}>
+    <>
+      <form className="form" onSubmit={editing.save}>
         <TextInput
+          label={t.displayName}
+          required
+          value={form.displayName}
+          onChange={(event) => change({ displayName: event.currentTarget.value })}
+        />
+        <TextInput
+          label={t.logo}
+          type="url"
+          pattern="https://.*"
+          value={form.logo}
+          onChange={(event) => change({ logo: event.currentTarget.value })}
+        />
+        <Colour
           label={t.colour}
-          description={t.colourWhy}
+          about={t.colourWhy}
           value={form.colour}
-          {...(isWrong ? { error: t.notColour } : {})}
-          onChange={(event) => change({ colour: event.currentTarget.value })}
+          fallback={defaultColour}
+          onChange={(colour) => change({ colour })}
         />
-        <input
-          type="color"
-          aria-label={t.pickColour}
-          value={isColour(form.colour.trim()) ? form.colour.trim() : defaultColour}
-          onChange={(event) => change({ colour: event.currentTarget.value })}
+        <Colour
+          label={t.background}
+          about={t.backgroundWhy}
+          value={form.background}
+          fallback={surfaces.light.paper}
+          onChange={(background) => change({ background })}
         />
-      </div>
-      <Languages chosen={form.languages} onChange={(languages) => change({ languages })} />
-      {!isWrong && <Contrast colour={form.colour.trim()} name={form.displayName} />}
-      {meanwhile && (
-        <Notice tone="warn">
-          <p>{t.meanwhile}</p>
-          <Facts facts={brandingFacts(stored, t)} />
-        </Notice>
-      )}
-      {error !== undefined && <ProblemAlert error={error} />}
-      {isDirty && <p className="dim">{t.draftKept}</p>}
-      <div className="row">
-        <Button type="submit" loading={isBusy} disabled={!isDirty || isWrong}>
-          {t.save}
-        </Button>
-        {isDirty && (
-          <Button variant="subtle" onClick={editing.discard}>
-            {t.discard}
-          </Button>
+        <Languages chosen={form.languages} onChange={(languages) => change({ languages })} />
+        <label>
+          <input
+            type="checkbox"
+            checked={form.sharingPage}
+            onChange={(event) => change({ sharingPage: event.currentTarget.checked })}
+          />{' '}
+          {t.sharingPage}
+        </label>
+        <p className="dim" style={{ overflowWrap: 'anywhere' }}>
+          {t.sharingPageWhy(`${location.origin}${base}/${tenant.code}/account/sharing`)}
+        </p>
+        <Contrast of={form} />
+        {meanwhile && (
+          <Notice tone="warn">
+            <p>{t.meanwhile}</p>
+            <Facts facts={brandingFacts(stored, t)} />
+          </Notice>
         )}
-      </div>
-    </form>
+        {error !== undefined && <ProblemAlert error={error} />}
+        {isDirty && <p className="dim">{t.draftKept}</p>}
+        <div className="row">
+          <Button type="submit" loading={isBusy} disabled={!isDirty || isWrong}>
+            {t.save}
+          </Button>
+          {isDirty && (
+            <Button variant="subtle" onClick={editing.discard}>
+              {t.discard}
+            </Button>
+          )}
+        </div>
+      </form>
+      <LogInPreview of={form} />
+    </>
+  );
+}
+
+type ColourProps = {
+  label: string;
+  about: string;
+  value: string;
+  /** What the picker begins with where there is none. */
+  fallback: string;
+  onChange: (colour: string) => void;
+};
+
+function Colour({ label, about, value, fallback, onChange }: ColourProps) {
+  const t = useTexts(texts);
+  const typed = value.trim();
+  return (
+    <div className="row" style={{ alignItems: 'end', flexWrap: 'nowrap' }}>
+      <TextInput
+        style={{ flex: 1 }}
+        label={label}
+        description={about}
+        value={value}
+        {...(isColourOrNone(value) ? {} : { error: t.notColour })}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      />
+      <input
+        type="color"
+        aria-label={t.pickColour(label)}
+        value={isColour(typed) ? typed : fallback}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      />
+    </div>
   );
 }
 
@@ -87,8 +136,9 @@ function useBranding(stored: Stored, etag: string | undefined) {
   const [opened, setOpened] = useState(() => formOf(stored));
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
-  const kept = useDraft<Form>(`${tenant.code}/branding`);
-  const form = kept.draft ?? opened;
+  const kept = useDraft<Partial<Form>>(`${tenant.code}/branding`);
+  // A draft of an earlier version may lack fields.
+  const form = { ...opened, ...kept.draft };
   const now = formOf(stored);
   const reload = () => queryClient.invalidateQueries({ queryKey: ['branding', tenant.code] });
   const close = (next: Form) => {
@@ -98,7 +148,7 @@ function useBranding(stored: Stored, etag: string | undefined) {
   };
   const put = async (ifMatch: string | undefined) => {
     try {
-      await api.put('/branding', { body: brandingOf(form, stored), ...(ifMatch === undefined ? {} : { ifMatch }) });
+      await api.put('/branding', { body: brandingOf(form), ...(ifMatch === undefined ? {} : { ifMatch }) });
     } catch (caught) {
       if (!isConflict(caught)) throw caught;
       const fresh = await api.get<Stored>('/branding');

@@ -6,6 +6,7 @@ import { curl, Facts, ManagedBy, ProblemAlert, ShowAs } from '../../../ui/index.
 import { SettingsPage } from '../tabs.tsx';
 import { type Branding, brandingFacts, brandingOf, formOf, type Stored } from './branding.ts';
 import { Contrast } from './contrast.tsx';
+import { LogInPreview } from './log-in-preview.tsx';
 import { tenantManifest } from './manifest.ts';
 import { PagesForm } from './pages-form.tsx';
 import { texts } from './texts.ts';
@@ -40,15 +41,16 @@ export default function Pages() {
         ) : (
           <>
             <Facts isCard facts={brandingFacts(stored, t)} />
-            <Contrast colour={stored.colours?.primary ?? ''} name={stored.displayName} />
+            <Contrast of={formOf(stored)} />
+            <LogInPreview of={formOf(stored)} />
           </>
         ))}
     </SettingsPage>
   );
 }
 
-const plain = (stored: Stored): Branding => brandingOf(formOf(stored), stored);
+const plain = (stored: Stored): Branding => brandingOf(formOf(stored));
 
-function specOf({ displayName, logo, colours, languages }: Branding): object {
-  return { displayName, login: { brand: { logo, colours }, languages } };
+function specOf({ displayName, logo, colours, languages, sharingPage }: Branding): object {
+  return { displayName, login: { brand: { logo, colours }, languages, sharingPage: sharingPage ?? false } };
 }
