@@ -12074,7 +12074,7 @@ export interface paths {
                                 now?: unknown;
                             }[];
                             notes: string[];
-                            /** @description As in an explained decision. Support sees no values and ids in it. */
+                            /** @description As in an explained decision. Support sees the action and the types of the tenant in it, and no values and ids. */
                             explain?: unknown;
                         };
                     };
