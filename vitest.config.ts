@@ -12,8 +12,8 @@ export default defineConfig({
     globalSetup: ['test/helpers/postgres-global.ts'],
     setupFiles: ['test/helpers/seed.ts'],
     pool: 'forks',
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
     // A busy machine draws late; what is not true by then never is.
     expect: { poll: { timeout: 10_000 } },
     projects: [

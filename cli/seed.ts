@@ -1,18 +1,20 @@
 /**
  * Puts what stands in seed/, beside the manifests of a local installation, into its database, once: relationships of
  * seed/{tenant}.ndjson, because an import knows how far it came; consents of seed/{tenant}.consents.ndjson into tenants that
- * have never been asked anything.
+ * have never been asked anything. A tenant without a decision then answers the questions of seed/{tenant}.decisions.ndjson.
  */
 import { createReadStream } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { seedDecisions } from '../server/authz/index.ts';
 import { seedConsents } from '../server/consents/index.ts';
 import { Problem } from '../server/core/problems.ts';
 import { importRelationships } from '../server/relationships/index.ts';
 import type { Services } from '../server/services.ts';
 
 const IMPORT = 'seed';
-const CONSENTS = '.consents.ndjson';
+const PARTS = ['relationships', 'consents', 'decisions'] as const;
+type Part = (typeof PARTS)[number];
 
 /**
  * @param manifests the directory of the manifests
@@ -20,22 +22,38 @@ const CONSENTS = '.consents.ndjson';
  */
 export async function seed(services: Services, manifests: string): Promise<string[]> {
   const directory = join(manifests, 'seed');
-  const files = (await readdir(directory).catch(() => [])).filter((name) => name.endsWith('.ndjson')).sort();
+  const names = (await readdir(directory).catch(() => [])).filter((name) => name.endsWith('.ndjson')).sort();
+  const files = names.map(partOf);
   const refused: string[] = [];
-  for (const file of files) {
-    const ofConsents = file.endsWith(CONSENTS);
-    const tenant = basename(file, ofConsents ? CONSENTS : '.ndjson');
-    if (!services.snapshots.get(tenant)?.active) continue;
-    const path = join(directory, file);
-    const errors = ofConsents
-      ? await seedConsents(services.consents, tenant, (await readFile(path, 'utf8')).split('\n'))
-      : await seedRelationships(services, tenant, path);
-    refused.push(...errors.map(({ line, detail }) => `${join('seed', file)}:${line}: ${detail}`));
+  // Questions come last: they are about the rest.
+  for (const part of PARTS) {
+    for (const { file, tenant } of files.filter((one) => one.part === part)) {
+      if (!services.snapshots.get(tenant)?.active) continue;
+      const errors = await seeders[part](services, tenant, join(directory, file));
+      refused.push(...errors.map(({ line, detail }) => `${join('seed', file)}:${line}: ${detail}`));
+    }
   }
   return refused;
 }
 
-async function seedRelationships(services: Services, tenant: string, path: string) {
+function partOf(file: string): { file: string; tenant: string; part: Part } {
+  const [tenant = '', part] = basename(file, '.ndjson').split('.');
+  return { file, tenant, part: PARTS.find((one) => one === part) ?? 'relationships' };
+}
+
+const linesOf = async (path: string) => (await readFile(path, 'utf8')).split('\n');
+
+type Refused = { line: number; detail: string };
+const seeders: Record<Part, (services: Services, tenant: string, path: string) => Promise<Refused[]>> = {
+  relationships: seedRelationships,
+  consents: async ({ consents }, tenant, path) => seedConsents(consents, tenant, await linesOf(path)),
+  decisions: async ({ authz, database, snapshots }, tenant, path) => {
+    const snapshot = snapshots.get(tenant);
+    return snapshot === undefined ? [] : seedDecisions({ ...authz, database }, snapshot, await linesOf(path));
+  },
+};
+
+async function seedRelationships(services: Services, tenant: string, path: string): Promise<Refused[]> {
   const author = { tenant, by: { actor: 'cli', requestId: IMPORT } };
   const lines = createReadStream(path);
   try {

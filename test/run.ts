@@ -8,6 +8,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { howToBuildSite, whyNoSite } from './docs-site/built.ts';
+import { flakyOf, type Report } from './helpers/report.ts';
 import { clusterForTests, whyNoNode } from './kubernetes/programs.ts';
 import { howToGetChromium } from './pages/chromium.ts';
 
@@ -20,6 +21,8 @@ const args = [
   '--reporter=default',
   '--reporter=json',
   `--outputFile.json=${report}`,
+  // In CI, where the race of one of ten thousand tests would fail the whole: what passes the second time is named.
+  ...(process.env.TEST_RETRY === '1' ? ['--retry=1'] : []),
 ];
 
 const given = process.argv.slice(2);
@@ -37,17 +40,10 @@ if (given[0] === '--project' && given[1] === 'kubernetes') {
 }
 const { status } = spawnSync(process.execPath, [...args, ...given], { cwd: root, stdio: 'inherit' });
 
-type Report = {
-  numPassedTests: number;
-  numFailedTests: number;
-  numPendingTests: number;
-  numTodoTests: number;
-  numFailedTestSuites: number;
-  testResults: { name: string; assertionResults: { status: string }[] }[];
-};
 let skippedOfKubernetes = 0;
 let skippedInBrowser = 0;
 let skippedOfSite = 0;
+let flaky: string[] = [];
 let counts = { passed: 0, failed: 1, skipped: 0 };
 try {
   const read = JSON.parse(readFileSync(report, 'utf8')) as Report;
@@ -59,6 +55,7 @@ try {
       .filter(({ name }) => files.test(relative(root, name)))
       .flatMap(({ assertionResults }) => assertionResults)
       .filter(({ status: state }) => state !== 'passed' && state !== 'failed').length;
+  flaky = flakyOf(read, root);
   skippedOfKubernetes = skippedOf(/^test\/kubernetes\//);
   skippedOfSite = skippedOf(/^test\/docs-site\//);
   skippedInBrowser = skippedOf(/browser\.test\.ts$|\/member-invitation-page\.test\.ts$/);
@@ -85,5 +82,11 @@ if (skippedOfSite > 0)
   console.log(
     `NOT RUN HERE: ${skippedOfSite} tests of the built documentation: ${whyNoSite()}. To build it: ${howToBuildSite}\n`,
   );
+if (flaky.length > 0) {
+  console.log(
+    `FLAKY: ${flaky.length} of the tests that passed had failed at first. Each is a race of the test, or of the product:`,
+  );
+  console.log(`${flaky.join('\n')}\n`);
+}
 console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
 process.exit(status ?? 1);

@@ -1,6 +1,7 @@
 /** Receives the tenant's events, verifies them, keeps the newest, and tells the browsers that look. */
 import { AccordWebhookError, verifyWebhook } from '@accord/client';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Session } from './sessions.ts';
 
 /** A CloudEvent, as far as it is shown. */
 type Event = { id: string; type: string; time: string; subject?: string };
@@ -12,7 +13,7 @@ const READERS = 100;
 
 export function createEvents(secrets: readonly string[]) {
   const newest: Event[] = [];
-  const readers = new Set<FastifyReply>();
+  const readers = new Map<FastifyReply, Session>();
 
   /** @throws AccordWebhookError when Accord did not sign it; TypeError without a secret */
   async function receive(headers: Record<string, string | string[] | undefined>, body: string): Promise<void> {
@@ -22,23 +23,23 @@ export function createEvents(secrets: readonly string[]) {
     const { type, time, subject = '' } = payload;
     newest.unshift({ id, type, time, subject });
     newest.splice(KEPT);
-    for (const reader of readers) reader.raw.write(lineOf({ id, type, time, subject }));
+    for (const reader of readers.keys()) reader.raw.write(lineOf({ id, type, time, subject }));
   }
 
   /** All that are kept, and then what comes: nothing is missed between a page and its stream, or while one connects again. */
-  function follow(reply: FastifyReply): void {
+  function follow(reply: FastifyReply, session: Session): void {
     reply.hijack();
     if (readers.size >= READERS) return void reply.raw.writeHead(503).end();
     const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' };
     reply.raw.writeHead(200, headers).write(': events\n\n');
     for (const event of newest.toReversed()) reply.raw.write(lineOf(event));
-    readers.add(reply);
+    readers.set(reply, session);
     reply.raw.on('close', () => readers.delete(reply));
   }
 
-  /** Streams have no end of their own. */
-  const close = () => {
-    for (const reader of readers) reader.raw.end();
+  /** Streams have no end of their own. @param of a session; without one, of all */
+  const close = (of?: Session) => {
+    for (const [reader, session] of readers) if (of === undefined || session === of) reader.raw.end();
   };
   return { newest: newest as readonly Event[], receive, follow, close };
 }

@@ -1,4 +1,5 @@
 /** Logging in at the tenant's own issuer: authorization code and PKCE, by openid-client. */
+import { AccordTokenError } from '@accord/client';
 import type { FastifyInstance } from 'fastify';
 import * as oidc from 'openid-client';
 import type { Session, Sessions } from './sessions.ts';
@@ -26,14 +27,24 @@ function discovery(settings: Settings): () => Promise<oidc.Configuration> {
 
 type Tokens = Awaited<ReturnType<typeof oidc.authorizationCodeGrant>>;
 
-/** The access token, replaced in time. A refresh token may be used once only, so requests wait for one refresh together. */
+/** The session at the issuer is over, or the person took the application's access away: only a log-in helps. */
+export const isOver = (error: unknown) => error instanceof AccordTokenError && error.error === 'invalid_grant';
+
+/**
+ * The access token, replaced in time. A refresh token may be used once only, so requests wait for one refresh together.
+ * An answer of the issuer that refuses it is an AccordTokenError, because the client asks for it, and does not ask again then.
+ */
 function tokenOf(config: oidc.Configuration, settings: Settings, first: Tokens): () => Promise<string> {
   let tokens: oidc.TokenEndpointResponse = first;
   let expiresAt = Date.now() + (first.expires_in ?? 0) * 1000;
   let refreshing: Promise<void> | undefined;
   const refresh = async () => {
     const parameters = { resource: settings.audience };
-    const newer = await oidc.refreshTokenGrant(config, tokens.refresh_token ?? '', parameters);
+    const newer = await oidc.refreshTokenGrant(config, tokens.refresh_token ?? '', parameters).catch((cause) => {
+      if (!(cause instanceof oidc.ResponseBodyError)) throw cause;
+      const { status, error } = cause;
+      throw new AccordTokenError(cause.message, { cause, status, error });
+    });
     // Without another one, the refresh token goes on being good.
     tokens = { ...tokens, ...newer };
     expiresAt = Date.now() + (newer.expires_in ?? 0) * 1000;
@@ -59,8 +70,9 @@ function sessionOf(config: oidc.Configuration, settings: Settings, tokens: Token
   };
 }
 
-/** Only to a page of this application: an address of anybody's choice would make a log-in lead elsewhere. */
-const placeOf = (value: unknown) => (typeof value === 'string' && /^\/[a-z0-9/-]*$/.test(value) ? value : '/cars');
+/** Only to a page of this application: another address, such as //134744072, would make a log-in lead elsewhere. */
+const placeOf = (value: unknown) =>
+  typeof value === 'string' && /^\/(?!\/)[a-z0-9/-]*$/.test(value) ? value : '/cars';
 
 export function registerLogIn(app: FastifyInstance, settings: Settings, { sessions, begun }: Sessions): void {
   const discovered = discovery(settings);
@@ -88,6 +100,7 @@ export function registerLogIn(app: FastifyInstance, settings: Settings, { sessio
     const tokens = await oidc.authorizationCodeGrant(config, at, { ...checks, idTokenExpected: true }).catch(() => {});
     // The person cancelled, or the answer is not of this log-in.
     if (tokens === undefined) return reply.redirect('/?log-in=failed', 303);
+    sessions.end(request);
     sessions.put(reply, sessionOf(config, settings, tokens));
     return reply.redirect(asked.returnTo, 303);
   });

@@ -8,7 +8,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import { addCar, listCars, listShares, readCar, shareCar } from './cars.ts';
 import { agree, readConsent, withdraw } from './consent.ts';
 import { createEvents, registerWebhook } from './events.ts';
-import { registerLogIn } from './log-in.ts';
+import { isOver, registerLogIn } from './log-in.ts';
 import * as pages from './pages.ts';
 import { createSessions, type Session, type Sessions } from './sessions.ts';
 import { issuerOf, type Settings } from './settings.ts';
@@ -32,10 +32,10 @@ const clientOf = ({ accordUrl, tenant }: Settings, session: Session) =>
 export async function createApp(settings: Settings): Promise<FastifyInstance> {
   const { accordUrl: baseUrl, tenant, clientId, clientSecret } = settings;
   const app = fastify({ bodyLimit: 256 * 1024 });
-  const { sessions, begun } = createSessions(settings.url);
   const server = createClient({ baseUrl, tenant, token: { clientId, clientSecret } });
-  const context: Context = { settings, server, sessions, trips: new Map() };
   const events = createEvents(settings.webhookSecrets);
+  const { sessions, begun } = createSessions(settings.url, events.close);
+  const context: Context = { settings, server, sessions, trips: new Map() };
   app.addHook('onClose', async () => events.close());
   await protect(app, settings);
   await app.register(statics, { root: join(import.meta.dirname, 'public'), prefix: '/public/' });
@@ -53,9 +53,10 @@ export async function createApp(settings: Settings): Promise<FastifyInstance> {
     const session = loggedIn(context, request, reply);
     return session && send(reply, pages.eventsPage(session, events));
   });
-  app.get('/events/stream', async (request, reply) =>
-    sessions.get(request) ? events.follow(reply) : reply.code(401).send(),
-  );
+  app.get('/events/stream', async (request, reply) => {
+    const session = sessions.get(request);
+    return session ? events.follow(reply, session) : reply.code(401).send();
+  });
   registerErrors(app, context);
   return app;
 }
@@ -87,11 +88,12 @@ async function protect(app: FastifyInstance, settings: Settings): Promise<void> 
 /** @returns undefined after it led to the log-in */
 function loggedIn({ sessions }: Context, request: FastifyRequest, reply: FastifyReply): Session | undefined {
   const session = sessions.get(request);
-  if (session === undefined) {
-    const to = request.method === 'GET' ? request.url : '/cars';
-    reply.redirect(`/log-in?${new URLSearchParams({ to })}`, 303);
-  }
+  if (session === undefined) toLogIn(request, reply);
   return session;
+}
+
+function toLogIn({ method, url }: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return reply.redirect(`/log-in?${new URLSearchParams({ to: method === 'GET' ? url : '/cars' })}`, 303);
 }
 
 function registerCars(app: FastifyInstance, context: Context): void {
@@ -206,11 +208,16 @@ function registerConsent(app: FastifyInstance, context: Context): void {
   });
 }
 
-function registerErrors(app: FastifyInstance, { sessions }: Context): void {
+function registerErrors(app: FastifyInstance, context: Context): void {
+  const { sessions } = context;
   app.setNotFoundHandler((request, reply) =>
     send(reply, pages.errorPage(sessions.get(request), 'There is no such page', request.url), 404),
   );
   app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
+    if (isOver(error)) {
+      sessions.remove(request, reply);
+      return toLogIn(request, reply);
+    }
     const session = sessions.get(request);
     if (error instanceof AccordResponseError && error.status < 500) {
       // The session at the issuer is over: the person logs in again.

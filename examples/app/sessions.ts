@@ -17,11 +17,18 @@ const MOST = 10_000;
 const SESSION_SECONDS = 12 * 3600;
 const LOG_IN_SECONDS = 3600;
 
-function store<Value>(cookie: string, seconds: number, secure: boolean) {
+function store<Value>(cookie: string, seconds: number, secure: boolean, ended: (value: Value) => void = () => {}) {
   const kept = new Map<string, { value: Value; until: number }>();
   const attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
   const idOf = (request: FastifyRequest) =>
     new RegExp(`(?:^|; )${cookie}=([\\w-]{43})(?:;|$)`).exec(request.headers.cookie ?? '')?.[1] ?? '';
+  /** The cookie is worth nothing from now on, whoever has it. */
+  const end = (request: FastifyRequest) => {
+    const id = idOf(request);
+    const found = kept.get(id);
+    kept.delete(id);
+    if (found !== undefined) ended(found.value);
+  };
   return {
     get(request: FastifyRequest): Value | undefined {
       const found = kept.get(idOf(request));
@@ -34,18 +41,22 @@ function store<Value>(cookie: string, seconds: number, secure: boolean) {
       if (kept.size > MOST && oldest !== undefined) kept.delete(oldest);
       reply.header('set-cookie', `${cookie}=${id}; Max-Age=${seconds}; ${attributes}`);
     },
+    end,
     remove(request: FastifyRequest, reply: FastifyReply): void {
-      kept.delete(idOf(request));
+      end(request);
       reply.header('set-cookie', `${cookie}=; Max-Age=0; ${attributes}`);
     },
   };
 }
 
-/** @param url of the application: over https, cookies go over https only */
-export function createSessions(url: string) {
+/**
+ * @param url of the application: over https, cookies go over https only
+ * @param ended what else ends with a session
+ */
+export function createSessions(url: string, ended: (session: Session) => void) {
   const secure = url.startsWith('https:');
   return {
-    sessions: store<Session>('session', SESSION_SECONDS, secure),
+    sessions: store<Session>('session', SESSION_SECONDS, secure, ended),
     begun: store<Begun>('log-in', LOG_IN_SECONDS, secure),
   };
 }

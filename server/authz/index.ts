@@ -13,3 +13,4 @@ export { Explainer } from './explain.ts';
 export { DecisionLog } from './log.ts';
 export { authzRoom } from './room.ts';
 export { AuthorizationRequest } from './schema.ts';
+export { seedDecisions } from './seeding.ts';

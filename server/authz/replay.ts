@@ -63,14 +63,16 @@ export async function replay(
   const stored = await runnableStored(services, tenant, name, candidate);
   const started = services.clock.monotonic();
   const isOver = () => signal.aborted || services.clock.monotonic() - started > limits.replayMsMax;
+  const decisionLog = snapshot.spec.decisionLog?.mode ?? 'off';
+  const told = (complete: boolean) => tally.told({ policy: name, complete, decisionLog });
   const tally = new Tally();
   for await (const rows of pagesOf(services.database, tenant, { action: name, start: since, limit: limit + 1 })) {
     for (const row of rows) {
-      if (tally.records === limit || isOver()) return tally.told(name, false);
+      if (tally.records === limit || isOver()) return told(false);
       await replayOne(services, snapshot, { row, candidate, stored }, tally);
     }
   }
-  return tally.told(name, true);
+  return told(true);
 }
 
 async function replayOne(

@@ -32,6 +32,10 @@ export const Replayed = Type.Object({
   records: count('Number of records of decisions of this policy that were replayed, newest first.'),
   oldest: Type.Optional(Type.String({ format: 'date-time', description: 'The time of the oldest replayed record.' })),
   complete: Type.Boolean({ description: 'Whether all records since `since` were replayed.' }),
+  decisionLog: Type.String({
+    description:
+      'The mode of the decision log: what it does not record is not replayed. With `denies`, nothing is known of allowed requests.',
+  }),
   unchanged: count('Number of records for which the draft gives the recorded answer.'),
   changed: count('Number of records for which the draft gives a different outcome, reason or obligations.'),
   notByDraft: count(
@@ -87,12 +91,13 @@ export class Tally {
     if (this.#examples.length < limits.replayExamplesMax) this.#examples.push(this.#exampleOf(row, after, stored));
   }
 
-  told(policy: string, complete: boolean): Replayed {
+  told({ policy, complete, decisionLog }: Pick<Replayed, 'policy' | 'complete' | 'decisionLog'>): Replayed {
     return {
       policy,
       records: this.records,
       ...(this.#oldest === undefined ? {} : { oldest: this.#oldest }),
       complete,
+      decisionLog,
       unchanged: this.#unchanged,
       changed: this.#changed,
       notByDraft: this.#notByDraft,

@@ -53,7 +53,7 @@ type Requested = By & { idempotency?: IdempotencyReservation };
 type Mailed = InvitedMember & { language?: string };
 
 /**
- * Invites somebody, whose address is compared in small letters, and mails the link to the address as it was written.
+ * Invites somebody, whose address is kept as addresses of accounts are, and mails the link to the address as it was written.
  * @throws Problem invalid_request: no mail reaches the address; member_invitation_exists, member_invitation_quota_reached
  */
 export async function inviteMember(
@@ -71,7 +71,7 @@ export async function inviteMember(
     if ((await countOpenMemberInvitations(unit.tx, tenant, unit.nowText)) >= limits.memberInvitationsMax) {
       throw memberProblem('member_invitation_quota_reached');
     }
-    const { row, token } = await invite(unit, invited, false);
+    const { row, token } = await invite(unit, { email: address.address, role: invited.role }, false);
     if (row === undefined) throw memberProblem('member_invitation_exists');
     const link = linkOf(services, row, token);
     await mailLink(services, unit, link, invited);
@@ -103,7 +103,10 @@ export async function inviteMembersOfManifest(
   wanted: readonly InvitedMember[],
   actor: string,
 ): Promise<(InvitedMember & { id: string; place: number })[]> {
-  const all = wanted.map(({ email, role }) => ({ email: email.toLowerCase(), role }));
+  const all = wanted.map(({ email, role }) => {
+    const read = comparableAddress(email);
+    return { email: read.ok ? read.address : email.toLowerCase(), role };
+  });
   const { result } = await write(services, { tenant, by: { actor } }, { locks: 'records' }, async (unit) => {
     const { tx } = unit;
     const desks = all.filter(({ role }) => role === 'support').map(({ email }) => email);
@@ -269,9 +272,10 @@ export async function withdrawMemberInvitation(
   });
 }
 
-async function invite(unit: AuditedUnit, { email: given, role }: InvitedMember, ofManifest: boolean) {
+/** @param invited with a comparable address */
+async function invite(unit: AuditedUnit, { email, role }: InvitedMember, ofManifest: boolean) {
   const { tx, tenant, nowText: now } = unit;
-  const [token, email] = [createMemberInvitationToken(tenant), given.toLowerCase()];
+  const token = createMemberInvitationToken(tenant);
   const expiresAt = utc(unit.now + limits.memberInvitationTtlMs);
   await withdrawExpired(tx, tenant, email, now);
   const row = await insertMemberInvitation(tx, tenant, {

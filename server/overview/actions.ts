@@ -46,28 +46,28 @@ type Window = { role: Role; since: number; until: number };
 
 async function readActivity(tx: Transaction, tenant: string, { role, since, until }: Window) {
   const from = new Date(since).toISOString();
-  const [counts, attempts, reasons] = await Promise.all([
+  const [counts, attempts, denied] = await Promise.all([
     readCounts(tx, tenant, from),
     readAttempts(tx, tenant, from),
     readReasons(tx, tenant, from),
   ]);
-  const isPart = (rows: readonly { looked: number }[]) => (rows[0]?.looked ?? 0) >= limits.overviewRecordsMax;
-  const [attempt, reason] = [attempts[0], reasons[0]];
+  const isPart = ({ looked }: { looked: number }) => looked >= limits.overviewRecordsMax;
+  const [attempt] = attempts;
   const deliveries = hoursOf(since, until).map((at) => {
     const row = attempts.find(({ hour }) => Date.parse(hour) === at);
     return { at: new Date(at).toISOString(), delivered: row?.delivered ?? 0, failed: row?.failed ?? 0 };
   });
   return {
     series: { ...bucketsOf(counts, since, until), deliveries },
-    ...(attempt !== undefined && isPart(attempts) ? { deliveriesSince: attempt.since } : {}),
+    ...(attempt !== undefined && isPart(attempt) ? { deliveriesSince: attempt.since } : {}),
     // Support sees no reasons: a policy may put a person's id into one.
     ...(role === 'support'
       ? {}
       : {
           denies: {
-            decisions: reason?.looked ?? 0,
-            ...(reason?.since != null && isPart(reasons) ? { since: reason.since } : {}),
-            reasons: reasons.map((one) => ({ reason: one.reason, count: one.count })),
+            decisions: denied.looked,
+            ...(denied.since !== null && isPart(denied) ? { since: denied.since } : {}),
+            reasons: denied.reasons,
           },
         }),
   };

@@ -1,7 +1,7 @@
 /** The SQL of the overview: what needs somebody, and the newest decisions and deliveries. Each question is bounded by its limit. */
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
-import { Instant, Nullable } from '../core/db/rows.ts';
+import { Instant, Json, Nullable } from '../core/db/rows.ts';
 import { sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
 
@@ -90,22 +90,23 @@ export function readRotating(tx: Transaction, tenant: string): Promise<Static<ty
   );
 }
 
-const ReasonRow = Type.Object({
-  reason: Type.String(),
-  count: Type.Integer(),
+const ReasonsRow = Type.Object({
   looked: Type.Integer(),
   since: Nullable(Instant),
+  reasons: Json<{ reason: string; count: number }[]>(),
 });
 
 /** Why the newest decisions of the log since an instant denied. `since`: of the oldest that was looked at. */
-export function readReasons(tx: Transaction, tenant: string, since: string): Promise<Static<typeof ReasonRow>[]> {
-  return tx.many(
-    ReasonRow,
+export function readReasons(tx: Transaction, tenant: string, since: string): Promise<Static<typeof ReasonsRow>> {
+  return tx.one(
+    ReasonsRow,
     sql`with newest as materialized (
-        select at, answer from accord.decision where tenant = ${tenant} and at >= ${since}::timestamptz order by at desc, id desc limit ${looked})
-      select coalesce(left(answer ->> 'reason', 200), '') as reason, count(*) as count,
-        (select count(*) from newest) as looked, (select min(at) from newest) as since
-      from newest where answer ->> 'outcome' = 'deny' group by 1 order by count(*) desc, 1 limit ${most}`,
+        select at, answer from accord.decision where tenant = ${tenant} and at >= ${since}::timestamptz order by at desc, id desc limit ${looked}),
+      denied as (
+        select coalesce(left(answer ->> 'reason', 200), '') as reason, count(*) as count
+        from newest where answer ->> 'outcome' = 'deny' group by 1 order by count(*) desc, 1 limit ${most})
+      select (select count(*) from newest) as looked, (select min(at) from newest) as since,
+        (select coalesce(jsonb_agg(jsonb_build_object('reason', reason, 'count', count) order by count desc, reason), '[]') from denied) as reasons`,
   );
 }
 

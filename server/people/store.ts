@@ -7,6 +7,7 @@ import { FoundRow, ItemRow, type Person, type Place, SeenRow, type TimelineKind 
 
 const atText = sql`to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
+type Named = Pick<Person, 'type' | 'id' | 'isUser'>;
 type Page = { kinds: ReadonlySet<TimelineKind>; before?: Place; limit: number };
 
 /**
@@ -81,14 +82,19 @@ function ledgerParts(tenant: string, { id }: Person, order: Sql): [TimelineKind,
   ];
 }
 
-function decisions(tenant: string, { type, id, isUser }: Person, order: Sql): Sql {
-  const subject = sql`request #>> '{subject,id}'`;
+/** Decisions on a subject. One without a type is of the default type. */
+function decidedOn(tenant: string, { type, id, isUser }: Named): Sql {
   const types = isUser ? [type, ''] : [type];
+  return sql`accord.decision where tenant = ${tenant} and subject_hash = hashtextextended(${id}, 0)
+    and request #>> '{subject,id}' = ${id}
+    and coalesce(request #>> '{subject,type}', '') in (select unnest(${column.texts(types, (one) => one)}))`;
+}
+
+function decisions(tenant: string, person: Person, order: Sql): Sql {
   return sql`select at, id, jsonb_build_object('what', answer ->> 'outcome', 'outcome', answer ->> 'outcome', 'reason', answer ->> 'reason',
       'action', action, 'resource', jsonb_build_object('type', request #>> '{resource,type}', 'id', request #>> '{resource,id}'),
       'by', caller, 'requestId', request_id) as data
-    from accord.decision where tenant = ${tenant} and subject_hash = hashtextextended(${id}, 0)
-      and ${subject} = ${id} and coalesce(request #>> '{subject,type}', '') in (select unnest(${column.texts(types, (one) => one)})) ${order}`;
+    from ${decidedOn(tenant, person)} ${order}`;
 }
 
 /** What was done to the person, and to what is named after it, such as its relationships; and what it did itself. */
@@ -117,26 +123,27 @@ function mails(tenant: string, { recipients }: Person): Sql {
       and recipient_digest in (select unnest(${column.texts(recipients, (one) => one)})) limit ${limits.personRecordsMax}`;
 }
 
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** The account of an actor. An id that is no UUID has none: as a text, it would be looked for in all accounts of the tenant. */
+const accountOf = (tenant: string, { id, isUser }: Named): Sql =>
+  isUser && UUID.test(id)
+    ? sql`accord.account where tenant = ${tenant} and id = ${id}::uuid`
+    : sql`accord.account where false`;
+
 /** What is known of an actor, and when records first and last named it; what has no order by time says nothing of the last. */
-export function readSeen(
-  tx: Transaction,
-  tenant: string,
-  { type, id, isUser }: Omit<Person, 'recipients' | 'key'>,
-): Promise<SeenRow> {
-  const account = sql`accord.account where ${isUser} and tenant = ${tenant} and id::text = ${id}`;
-  const byUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id) ? sql`and id = ${id}::uuid` : sql`and false`;
+export function readSeen(tx: Transaction, tenant: string, person: Named): Promise<SeenRow> {
+  const { type, id, isUser } = person;
   const ledger = (way: Sql) =>
     sql`(select time from accord.ledger_entry where ${isUser} and tenant = ${tenant} and user_id = ${id} order by time ${way} limit 1)`;
-  const subject = sql`request #>> '{subject,id}'`;
-  const decided = (way: Sql) => sql`(select at from accord.decision where tenant = ${tenant}
-    and subject_hash = hashtextextended(${id}, 0) and ${subject} = ${id} order by at ${way} limit 1)`;
+  const decided = (way: Sql) => sql`(select at from ${decidedOn(tenant, person)} order by at ${way} limit 1)`;
   return tx.one(
     SeenRow,
     sql`with related as (
         (select created_at from accord.relationship where tenant = ${tenant} and from_type = ${type} and from_id = ${id} limit ${limits.personRecordsMax})
         union all
         (select created_at from accord.relationship where tenant = ${tenant} and to_type = ${type} and to_id = ${id} limit ${limits.personRecordsMax})),
-      own as (select email, display_name, created_at from ${account} ${byUuid})
+      own as (select email, display_name, created_at from ${accountOf(tenant, person)})
       select (select attributes from accord.entity where tenant = ${tenant} and type = ${type} and id = ${id}) as attributes,
         (select email from own) as email, (select display_name from own) as display_name,
         least((select min(created_at) from related), (select created_at from own), ${ledger(none)}, ${decided(none)}) as first_seen,
@@ -166,11 +173,8 @@ export async function findByAddress(
 const Known = Type.Object({ known: Type.Boolean() });
 
 /** Whether an actor is registered, is related to anything, has consents, or an account. */
-export async function isKnown(
-  tx: Transaction,
-  tenant: string,
-  { type, id, isUser }: Omit<Person, 'recipients' | 'key'>,
-): Promise<boolean> {
+export async function isKnown(tx: Transaction, tenant: string, person: Named): Promise<boolean> {
+  const { type, id, isUser } = person;
   const { known } = await tx.one(
     Known,
     sql`select exists (select from accord.entity where tenant = ${tenant} and type = ${type} and id = ${id})
@@ -179,7 +183,7 @@ export async function isKnown(
       or (${isUser} and (exists (select from accord.ledger_entry where tenant = ${tenant} and user_id = ${id})
         or exists (select from accord.ledger_inbox where tenant = ${tenant} and user_id = ${id})
         or exists (select from accord.user_consent where tenant = ${tenant} and user_id = ${id})
-        or exists (select from accord.account where tenant = ${tenant} and id::text = ${id}))) as known`,
+        or exists (select from ${accountOf(tenant, person)}))) as known`,
   );
   return known;
 }

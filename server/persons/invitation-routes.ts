@@ -31,7 +31,7 @@ import {
   signUpPage,
 } from '../pages/index.ts';
 import { beginSession, endSession } from '../portal/index.ts';
-import { sendToLogIn } from './log-in-routes.ts';
+import { replaceSession, sendToLogIn } from './log-in-routes.ts';
 import { type PersonServices, personPage, type Visit } from './requests.ts';
 
 type InvitationPageServices = PersonServices & { invitations: InvitationServices };
@@ -210,6 +210,7 @@ async function enrol(services: InvitationPageServices, visit: Visit): Promise<Fa
   // The address has an account: it is asked for, and the link alone does not replace its password.
   if (signedUp.status === 'exists') return visit.goTo('/invitation/log-in');
   const origin = { device: visit.device };
-  visit.setCookie('session', await beginSession(accounts, visit.code, signedUp.account, accounts.clock.now(), origin));
+  const value = await beginSession(accounts, visit.code, signedUp.account, accounts.clock.now(), origin);
+  await replaceSession(services, visit, value);
   return visit.goTo(ANSWER);
 }

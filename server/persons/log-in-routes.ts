@@ -1,7 +1,7 @@
 /** Where a log-in for the pages of persons comes back. */
 
 import type { App } from '../http/fastify.ts';
-import { issuerSessionOfCode, signedUpOf, signedUpPath } from '../oidc/index.ts';
+import { signedUpOf, signedUpPath } from '../oidc/index.ts';
 import { PageError } from '../pages/index.ts';
 import { beginLogIn, beginSession, completeLogIn, endSession } from '../portal/index.ts';
 import { type PersonServices, personPage, type Visit } from './requests.ts';
@@ -21,20 +21,15 @@ export function sendToLogIn(
 export function registerLogIn(app: App, root: Pick<App, 'inject'>, services: PersonServices): void {
   personPage(app, services, ['GET', '/account/log-in/callback'], async (visit) => {
     const answer = visit.request.query as Record<string, string | undefined>;
-    const { code } = visit;
-    // Which log-in at the issuer it is, the code says until it is exchanged.
-    const issuerSession = await issuerSessionOfCode(services.oidc, visit.tenant.snapshot, answer.code ?? '');
-    const done = await completeLogIn(services, visit.party, root, visit.readCookie('log_in'), answer);
+    const came = { tenant: visit.tenant.snapshot, kept: visit.readCookie('log_in'), answer };
+    const done = await completeLogIn(services, visit.party, root, came);
     visit.setCookie('log_in', undefined);
-    if (done === undefined || issuerSession === undefined)
+    if (done === undefined)
       throw new PageError(400, { kind: answer.error === 'access_denied' ? 'access_denied' : 'expired' });
+    const { account, authenticatedAt, issuerSession } = done;
     const origin = { issuerSession, device: visit.device };
-    const { account, authenticatedAt } = done;
-    await replaceSession(
-      services,
-      visit,
-      await beginSession(services.accounts, code, account, authenticatedAt, origin),
-    );
+    const value = await beginSession(services.accounts, visit.code, account, authenticatedAt, origin);
+    await replaceSession(services, visit, value);
     return visit.goTo(done.to);
   });
   personPage(app, services, ['POST', signedUpPath], async (visit) => {
@@ -49,8 +44,8 @@ export function registerLogIn(app: App, root: Pick<App, 'inject'>, services: Per
   });
 }
 
-/** The session of before, and what was planted, is not the one that goes on. */
-async function replaceSession({ accounts }: PersonServices, visit: Visit, value: string): Promise<void> {
+/** Another session begins in the browser: that of before, and what was planted, is not the one that goes on. */
+export async function replaceSession({ accounts }: PersonServices, visit: Visit, value: string): Promise<void> {
   const before = visit.readCookie('session');
   if (before !== undefined) await endSession(accounts, visit.code, before);
   visit.setCookie('session', value);

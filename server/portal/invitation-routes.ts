@@ -68,7 +68,7 @@ export function registerInvitationPages(app: App, services: InvitationRouteServi
     }
     const invitation = await openInvitation(services, token);
     const { account } = await requireSession(services, request);
-    if (account.email !== invitation.email.toLowerCase()) throw new PageError(403, { kind: 'access_denied' });
+    if (account.email !== invitation.email) throw new PageError(403, { kind: 'access_denied' });
     return accept(services, { request, reply }, token as string, account.id);
   });
   portalPage(app, services, ['GET', '/portal/invitations/enrol'], async (request, reply) => {

@@ -5,7 +5,7 @@ import { portalTenant } from '../core/portal-tenant.ts';
 import { problem } from '../core/problems.ts';
 import type { App } from '../http/fastify.ts';
 import { ownIssuer } from '../keys/index.ts';
-import { endIssuerSessions, issuerSessionOfCode, type OfAccountServices } from '../oidc/index.ts';
+import { endIssuerSessions, type OfAccountServices } from '../oidc/index.ts';
 import { loggedOutPage, PageError, sendPage } from '../pages/index.ts';
 import type { Snapshots, TenantSnapshot } from '../snapshot/index.ts';
 import { beginLogIn, completeLogIn, type LogInServices } from './log-in.ts';
@@ -31,15 +31,14 @@ export function registerLogIn(app: App, root: Pick<App, 'inject'>, services: Log
   });
   portalPage(app, services, ['GET', callbackPath], async (request, reply) => {
     const answer = request.query as Record<string, string | undefined>;
-    // Which log-in at the issuer it is, the code says until it is exchanged.
-    const issuerSession = await issuerSessionOfCode(services.oidc, snapshotOf(services), answer.code ?? '');
-    const done = await completeLogIn(services, portalParty, root, readCookie(services, request, 'log_in'), answer);
+    const kept = readCookie(services, request, 'log_in');
+    const done = await completeLogIn(services, portalParty, root, { tenant: snapshotOf(services), kept, answer });
     setCookie(services, reply, 'log_in', undefined);
     if (done === undefined) {
       const back = { url: `${services.baseUrl}/portal/log-in` };
       throw new PageError(400, { kind: answer.error === 'access_denied' ? 'access_denied' : 'expired', back });
     }
-    const { account, authenticatedAt } = done;
+    const { account, authenticatedAt, issuerSession } = done;
     const value = await beginSession(services.accounts, portalTenant, account, authenticatedAt, { issuerSession });
     await replaceSession(services, request, reply, value);
     return goTo(services, request, reply, done.to);

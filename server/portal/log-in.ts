@@ -10,6 +10,8 @@ import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
 import type { App } from '../http/fastify.ts';
 import { identityKeys, ownIssuer } from '../keys/index.ts';
+import { issuerSessionOfCode, type OfAccountServices } from '../oidc/index.ts';
+import type { TenantSnapshot } from '../snapshot/index.ts';
 
 export type LogInServices = {
   accounts: AccountServices;
@@ -55,25 +57,37 @@ export function beginLogIn(
   return { url: url.href, kept: kept.toString('base64url') };
 }
 
-export type LoggedIn = { account: Account; authenticatedAt: number; to: string };
+export type LoggedIn = { account: Account; authenticatedAt: number; to: string; issuerSession: Buffer };
 
-/** @returns undefined when the answer does not belong to a log-in that this browser began, or the issuer refused it */
+type Came = {
+  tenant: TenantSnapshot;
+  /** What the browser kept. */
+  kept: string | undefined;
+  answer: Readonly<Record<string, string | undefined>>;
+};
+
+/**
+ * Before the answer is known to be of a log-in that this browser began, nothing is looked up: anybody may send one.
+ * @returns undefined when it is of none, or the issuer refused it
+ */
 export async function completeLogIn(
-  services: LogInServices,
+  services: LogInServices & { oidc: OfAccountServices },
   party: RelyingParty,
   app: Pick<App, 'inject'>,
-  kept: string | undefined,
-  answer: Readonly<Record<string, string | undefined>>,
+  { tenant, kept, answer }: Came,
 ): Promise<LoggedIn | undefined> {
   const begun = open(services, party, kept);
   if (begun === undefined || answer.state !== begun.state || answer.code === undefined) return undefined;
   // RFC 9207: the answer of another issuer is not redeemed at ours.
   if (answer.iss !== ownIssuer(services.baseUrl, party.tenant)) return undefined;
+  // Which log-in at the issuer it is, the code says until it is exchanged.
+  const issuerSession = await issuerSessionOfCode(services.oidc, tenant, answer.code);
+  if (issuerSession === undefined) return undefined;
   const idToken = await redeem(services, party, app, answer.code, begun.verifier);
   if (idToken === undefined) return undefined;
   const claims = await verify(services, party, idToken, begun.nonce);
   const account = await readAccount(services.accounts, party.tenant, claims.sub);
-  return account && { account, authenticatedAt: claims.authTime * 1000, to: begun.to };
+  return account && { account, authenticatedAt: claims.authTime * 1000, to: begun.to, issuerSession };
 }
 
 function open(

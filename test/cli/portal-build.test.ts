@@ -1,11 +1,12 @@
 /** Building the portal's web application, as `accord start` does it, with the real program. */
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { appendFile, cp, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliDecompressSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { buildPortal } from '../../cli/portal-build.ts';
 import { builtDigest, portalDigest, portalDirectory } from '../../cli/portal-digest.ts';
 
 const run = promisify(execFile);
@@ -25,7 +26,7 @@ describe('a build', { timeout: 180_000 }, () => {
     const dist = join(scratch, 'dist');
     await Promise.all([build(dist), build(dist)]);
     expect(await builtDigest(dist)).toBe(await portalDigest());
-    expect((await readdir(dist)).sort()).toEqual(['assets', 'digest', 'index.html', 'sharing.html']);
+    expect((await readdir(dist)).sort()).toEqual(['assets', 'assets.txt', 'digest', 'index.html', 'sharing.html']);
     const index = await readFile(join(dist, 'index.html'), 'utf8');
     expect(index).toContain('__ACCORD_NONCE__');
     const named = [...index.matchAll(/__ACCORD_BASE__\/portal\/assets\/([\w.-]+)/g)].map(([, name]) => name as string);
@@ -40,16 +41,31 @@ describe('a build', { timeout: 180_000 }, () => {
     expect(brotliDecompressSync(small as Buffer).equals(plain as Buffer)).toBe(true);
   });
 
-  test('keeps the assets of the build before for a day', async () => {
+  test('keeps the assets of the build before for a day, however long that was the newest', async () => {
     const dist = join(scratch, 'dist');
-    const [recent, old] = ['recent-abc.js', 'old-abc.js'].map((name) => join(dist, 'assets', name)) as [string, string];
-    for (const file of [recent, old]) await writeFile(file, '');
+    const [recent, old, current] = ['recent-abc.js', 'old-abc.js', 'current-abc.js'].map((name) =>
+      join(dist, 'assets', name),
+    ) as [string, string, string];
+    const left = join(dist, 'index.html.1.tmp');
+    for (const file of [recent, old, current, left]) await writeFile(file, '');
+    await appendFile(join(dist, 'assets.txt'), '\ncurrent-abc.js');
     const ago = (hours: number) => new Date(Date.now() - hours * 3_600_000);
     await utimes(recent, ago(23), ago(23));
-    await utimes(old, ago(25), ago(25));
+    for (const file of [old, current, left]) await utimes(file, ago(49), ago(49));
     await build(dist);
     const assets = await readdir(join(dist, 'assets'));
-    expect([assets.includes('recent-abc.js'), assets.includes('old-abc.js')]).toEqual([true, false]);
+    const kept = ['recent-abc.js', 'old-abc.js', 'current-abc.js'].map((name) => assets.includes(name));
+    expect(kept).toEqual([true, false, true]);
+    expect(await readdir(dist)).not.toContain('index.html.1.tmp');
+  });
+
+  test('that is stopped is no failure, and leaves neither a program nor anything half done', async () => {
+    const dist = join(scratch, 'stopped');
+    const portal = buildPortal(dist);
+    await vi.waitFor(async () => expect((await readdir(dist)).join()).toContain('draft-'), { timeout: 60_000 });
+    await portal.stop();
+    expect(portal.building()).toBeUndefined();
+    expect(await readdir(dist, { recursive: true })).toEqual(['assets']);
   });
 
   test('says that it cannot be written', async () => {

@@ -3,8 +3,11 @@ import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
-import { afterEach } from 'vitest';
+import { afterEach, vi } from 'vitest';
+import { parseCommandLine } from '../../cli/arguments.ts';
+import { run } from '../../cli/validate.ts';
 import { environment, root } from '../e2e/accord.ts';
 
 const folders: string[] = [];
@@ -22,13 +25,33 @@ export async function folderOf(files: Record<string, string>): Promise<string> {
   return folder;
 }
 
-export async function validate(cwd: string, args: readonly string[], input = '') {
+/** In a process of its own, as people run it. */
+export async function validateByProcess(cwd: string, args: readonly string[], input = '') {
   const accord = join(root, 'bin/accord.mjs');
   const child = spawn('node', [accord, 'validate', ...args], { cwd, env: environment(), stdio: 'pipe' });
   child.stdin.end(input);
   const code = new Promise((resolve) => child.on('close', resolve));
   const [out, error] = await Promise.all([readText(child.stdout), readText(child.stderr)]);
   return { code: await code, out, error, lines: out.trimEnd().split('\n') };
+}
+
+/** Here, in this process: a process of its own takes seconds to load the program. */
+export async function validate(cwd: string, args: readonly string[], input = '') {
+  const parsed = parseCommandLine(['validate', ...args]);
+  if (typeof parsed === 'string' || 'help' in parsed) throw new Error('This is for validateByProcess.');
+  const [before, { stdin }] = [process.cwd(), process];
+  const log = vi.spyOn(console, 'log').mockImplementation(() => {});
+  process.chdir(cwd);
+  Object.defineProperty(process, 'stdin', { value: Readable.from([Buffer.from(input)]), configurable: true });
+  try {
+    const code = await run(parsed);
+    const out = log.mock.calls.map(([line]) => `${line}\n`).join('');
+    return { code, out, lines: out.trimEnd().split('\n') };
+  } finally {
+    Object.defineProperty(process, 'stdin', { value: stdin, configurable: true });
+    process.chdir(before);
+    log.mockRestore();
+  }
 }
 
 export const type = (kind: string, tenant: string, name: string, spec = `name: ${name}`) =>

@@ -1,5 +1,5 @@
 /** The client against a real server, by itself and behind a proxy that loses answers. */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import {
   AccordNetworkError,
   AccordResponseError,
@@ -102,12 +102,12 @@ test('Retry-After is waited for, attempts are bounded, and a long wait is the ca
 
 test('time is limited for each attempt, and a signal ends all at once', async () => {
   const proxy = await startProxy(origin, () => 'hang');
-  const accord = client({ baseUrl: proxy.baseUrl, token: 't', timeoutMs: 100, attempts: 2 });
+  const accord = client({ baseUrl: proxy.baseUrl, token: 't', timeoutMs: 500, attempts: 2 });
   await expect(accord.allowed(question('ann'))).rejects.toThrow(AccordTimeoutError);
   expect(proxy.seen).toHaveLength(2);
   const reason = new Error('gone');
   const controller = new AbortController();
-  setTimeout(() => controller.abort(reason), 50);
+  void vi.waitFor(() => expect(proxy.seen).toHaveLength(3), 10_000).then(() => controller.abort(reason));
   const slow = client({ baseUrl: proxy.baseUrl, token: 't' });
   await expect(slow.allowed(question('ann'), { signal: controller.signal })).rejects.toBe(reason);
   await expect(slow.allowed(question('ann'), { signal: controller.signal })).rejects.toBe(reason);
@@ -141,13 +141,13 @@ test('a token is renewed before it expires', async () => {
     const answer = await fetch(input, init);
     if (!String(input).endsWith('/oidc/token')) return answer;
     asked++;
-    return Response.json({ ...((await answer.json()) as object), expires_in: 1 });
+    return Response.json({ ...((await answer.json()) as object), expires_in: 3 });
   };
   const accord = client({ fetch: short });
   await accord.allowed(question('ann'));
   await accord.allowed(question('ann'));
   expect(asked).toBe(1);
-  await new Promise((done) => setTimeout(done, 950));
+  await new Promise((done) => setTimeout(done, 2750));
   await accord.allowed(question('ann'));
   expect(asked).toBe(2);
 });
@@ -162,6 +162,35 @@ test('a token that cannot be had is an error with the reason of OAuth', async ()
   const own = client({ token: async () => asked.push('x').toString() });
   await expect(own.allowed(question('ann'))).rejects.toMatchObject({ status: 401 });
   expect(asked).toHaveLength(1);
+});
+
+test('a function for a token is bounded by the time and the signal, and asked again where that may help', async () => {
+  const hanging = client({ token: () => new Promise<string>(() => {}), timeoutMs: 50, attempts: 1 });
+  const late = await caught<AccordTokenError>(hanging.allowed(question('ann')));
+  expect(late).toBeInstanceOf(AccordTokenError);
+  expect(late.message).toContain('was not answered within 50 ms');
+  const reason = new Error('gone');
+  const controller = new AbortController();
+  setTimeout(() => controller.abort(reason), 20);
+  const slow = client({ token: () => new Promise<string>(() => {}) });
+  await expect(slow.allowed(question('ann'), { signal: controller.signal })).rejects.toBe(reason);
+
+  const asking = async (error: Error) => {
+    let asked = 0;
+    const token = async () => {
+      asked++;
+      throw error;
+    };
+    const thrown = await caught<AccordTokenError>(client({ token }).allowed(question('ann')));
+    expect(thrown).toBeInstanceOf(AccordTokenError);
+    return { asked, thrown };
+  };
+  const unknown = await asking(new Error('no network'));
+  expect([unknown.asked, unknown.thrown.message]).toEqual([3, expect.stringContaining('no network')]);
+  const busy = new AccordTokenError('busy', { status: 503 });
+  expect(await asking(busy)).toEqual({ asked: 3, thrown: busy });
+  const over = new AccordTokenError('over', { status: 400, error: 'invalid_grant' });
+  expect(await asking(over)).toEqual({ asked: 1, thrown: over });
 });
 
 test('paths, queries and lists are those of the API', async () => {

@@ -63,7 +63,7 @@ describe('a listening connection that falls silent', () => {
     });
     await vi.waitFor(() => expect(connects).toBe(1), 10_000);
     await asAdmin(adminUrl, `select pg_notify('accord_silent', 'heard')`);
-    await vi.waitFor(() => expect(heard).toEqual(['heard']));
+    await vi.waitFor(() => expect(heard).toEqual(['heard']), 10_000);
     await listener.close();
   });
 

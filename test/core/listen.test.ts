@@ -17,16 +17,16 @@ describe('LISTEN', () => {
       heartbeatMs: 100,
     });
     try {
-      await vi.waitFor(() => expect(connects).toBe(1));
+      await vi.waitFor(() => expect(connects).toBe(1), 10_000);
       await asAdmin(adminUrl, `select pg_notify('accord_test', 'first')`);
-      await vi.waitFor(() => expect(heard).toEqual(['first']));
+      await vi.waitFor(() => expect(heard).toEqual(['first']), 10_000);
       await asAdmin(
         adminUrl,
         `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'test-listen'`,
       );
       await vi.waitFor(() => expect(connects).toBe(2), 5000);
       await asAdmin(adminUrl, `select pg_notify('accord_test', 'second')`);
-      await vi.waitFor(() => expect(heard).toEqual(['first', 'second']));
+      await vi.waitFor(() => expect(heard).toEqual(['first', 'second']), 10_000);
       expect(observations.map((one) => one.kind)).toContain('database_lost');
       expect(observations.map((one) => one.kind)).toContain('listen_reconnected');
     } finally {
@@ -49,7 +49,7 @@ describe('LISTEN', () => {
     });
     const outage = outageOf(adminUrl);
     try {
-      await vi.waitFor(() => expect(connects).toBe(1));
+      await vi.waitFor(() => expect(connects).toBe(1), 10_000);
       await outage.begin();
       await vi.waitFor(() => expect(lost.length).toBeGreaterThanOrEqual(4), 20_000);
       await outage.end();

@@ -73,6 +73,8 @@ describe.skipIf(skipsBrowser())('examples/app', () => {
     console.error(output);
   });
   const contextOf = (page: Page) => page.context();
+  const cookieOf = async (page: Page) =>
+    (await contextOf(page).cookies(site)).map(({ name, value }) => `${name}=${value}`).join('; ');
   async function open(options: BrowserContextOptions = {}): Promise<Person> {
     const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1100, height: 800 }, ...options });
     const page = await context.newPage();
@@ -224,6 +226,16 @@ describe.skipIf(skipsBrowser())('examples/app', () => {
     await bob.page.waitForURL(`${site}/`);
     await bob.page.goto(`${site}/cars`);
     await bob.page.getByLabel('Password').waitFor();
+    // A log-in leads to no other host, and ends the session of before; a stream of events ends with its session.
+    const before = await cookieOf(ann.page);
+    await ann.page.goto(`${site}/log-in?to=//134744072`);
+    await ann.page.waitForURL(`${site}/cars`);
+    const follow = async (cookie: string) => fetch(`${site}/events/stream`, { headers: { cookie } });
+    expect((await follow(before)).status).toBe(401);
+    const stream = await follow(await cookieOf(ann.page));
+    expect(stream.status).toBe(200);
+    await ann.page.getByRole('button', { name: 'Log out' }).click();
+    expect(await stream.text()).toContain('INVITATION_ACCEPTED');
     expect([ann.complaints, bob.complaints]).toEqual([[], []]);
   });
 

@@ -131,6 +131,18 @@ describe('accord start', () => {
     expect(await use('bob')).toBe('deny');
   });
 
+  test('was asked the questions of examples/seed, once', async () => {
+    const editor = await token('--role', 'config-editor');
+    const asked = async () => {
+      const headers = { authorization: `Bearer ${editor}` };
+      const page = await fetch(`${base()}/tenants/carshare/decisions?limit=100`, { headers });
+      const { decisions } = (await page.json()) as { decisions: { requestId: string; answer: { outcome: string } }[] };
+      return decisions.filter(({ requestId }) => requestId === 'seed').map(({ answer }) => answer.outcome);
+    };
+    await expect.poll(async () => (await asked()).length).toBe(11);
+    expect((await asked()).filter((outcome) => outcome === 'deny')).toHaveLength(4);
+  });
+
   test('has the consents of examples/seed: required, given, valid and grace; a revoked one does not come back', async () => {
     const ask = async (user: string, path: string, method = 'GET', language = 'en') => {
       const authorization = `Bearer ${await token('--user', user)}`;
@@ -173,7 +185,7 @@ describe('accord start', () => {
     expect((await read(`${base()}/carshare/oidc/jwks`)).keys).toHaveLength(2);
     const admin = `http://127.0.0.1:${ports[1]}`;
     expect(await read(`${admin}/ready`)).toEqual({ status: 'ready' });
-    expect(await (await fetch(`${admin}/metrics`)).text()).toMatch(/accord_decisions_total\{outcome="allow"\} 4/);
+    expect(await (await fetch(`${admin}/metrics`)).text()).toMatch(/accord_decisions_total\{outcome="allow"\} 11/);
     const served = JSON.stringify(await read(`${admin}/snapshot`));
     expect(served).toContain('car:unlock');
     expect(served).not.toMatch(/"d":|private/);

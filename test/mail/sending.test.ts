@@ -277,7 +277,7 @@ describe("a tenant's own mail server", () => {
         { tenant, ending: new AbortController().signal },
       );
     for (const host of ['hangs.example', 'hangs-too.example']) void sendTo(host, 'hanging');
-    await vi.waitFor(() => expect(asked).toEqual(['hangs.example']));
+    await vi.waitFor(() => expect(asked).toEqual(['hangs.example']), 10_000);
     expect(await sendTo('localhost', 'well')).toMatchObject({ ok: true });
     expect(asked).toEqual(['hangs.example', 'localhost']);
   });
@@ -320,19 +320,19 @@ describe("a tenant's own mail server", () => {
 });
 
 describe('an attempt', () => {
-  const times = {
-    turnMs: limits.mailTurnMsMax / 60,
-    sendMs: limits.mailSendMsMax / 60,
-    answerMs: limits.mailAnswerMsMax / 200,
-  };
-  async function attempts() {
+  const { mailTurnMsMax: turnMs, mailSendMsMax: sendMs, mailAnswerMsMax: answerMs } = limits;
+  /** @param shorter the limit that is looked at; the others are what they are, also on a busy machine */
+  async function attempts(shorter: Partial<Record<'turnMs' | 'sendMs' | 'answerMs', number>>) {
     const own = await createSmtpServer({
       onRcptTo({ address }, _session, done) {
         if (!address.startsWith('stall')) done();
       },
     });
     const config = { ACCORD_OUTBOUND_ALLOW: '', ACCORD_CA_BUNDLE: caFile };
-    const transport = new MailTransport(config, 'https://accord.test', outbound, times);
+    const transport = new MailTransport(config, 'https://accord.test', outbound, {
+      ...{ turnMs, sendMs, answerMs },
+      ...shorter,
+    });
     onTestFinished(() => transport.close());
     const to = { host: 'localhost', port: own.port, isImplicitTls: false, isTenants: false };
     const mail = { id: 'x', from: { name: '', address: 'a@x.example' }, subject: 's', text: 't' };
@@ -347,10 +347,10 @@ describe('an attempt', () => {
   };
 
   test('whose mail was written waits for the answer beyond mailSendMsMax, and another one that is late does not end it', async () => {
-    const { send, state, received } = await attempts();
+    const { send, state, received } = await attempts({ sendMs: 5000 });
     const answer = held(state);
     const scanned = send('scanned');
-    await vi.waitFor(() => expect(state.holding).toBe(1));
+    await vi.waitFor(() => expect(state.holding).toBe(1), 30_000);
     // The other connection; behind it waits one that has its turn when this one is given up.
     const late = send('stall');
     const next = send('next');
@@ -359,33 +359,33 @@ describe('an attempt', () => {
       kind: 'soft',
       answer: expect.stringContaining('no complete answer'),
     });
-    await vi.waitFor(() => expect(state.holding).toBe(2));
+    await vi.waitFor(() => expect(state.holding).toBe(2), 30_000);
     answer();
     expect(await Promise.all([scanned, next])).toMatchObject([{ ok: true }, { ok: true }]);
     expect(received.map(({ to }) => to[0]).sort()).toEqual(['next@x.example', 'scanned@x.example']);
   });
 
   test('whose mail was written is given up after mailAnswerMsMax', async () => {
-    const { send, state } = await attempts();
+    const { send, state } = await attempts({ answerMs: 1000 });
     const answer = held(state);
     const began = performance.now();
     expect(await send('scanned')).toMatchObject({ ok: false, kind: 'soft' });
-    expect(performance.now() - began).toBeGreaterThanOrEqual(times.answerMs - 1);
+    expect(performance.now() - began).toBeGreaterThanOrEqual(999);
     answer();
-  }, 30_000);
+  }, 60_000);
 
   test('that has no connection within mailTurnMsMax, or until its lane ends, has tried nothing', async () => {
-    const { send, state, received } = await attempts();
+    const { send, state, received } = await attempts({ turnMs: 1000 });
     const answer = held(state);
     const under = [send('one'), send('two')];
-    await vi.waitFor(() => expect(state.holding).toBe(2));
+    await vi.waitFor(() => expect(state.holding).toBe(2), 30_000);
     const ending = new AbortController();
     const began = performance.now();
     const waiting = send('three', ending.signal);
     ending.abort();
     expect(await waiting).toBeUndefined();
     expect(await send('four')).toBeUndefined();
-    expect(performance.now() - began).toBeGreaterThanOrEqual(times.turnMs - 1);
+    expect(performance.now() - began).toBeGreaterThanOrEqual(999);
     answer();
     expect(await Promise.all(under)).toMatchObject([{ ok: true }, { ok: true }]);
     expect(received).toHaveLength(2);
@@ -413,8 +413,8 @@ test('connections to at most mailTransportsMax mail servers are kept open; those
       ok: true,
     });
   }
-  await vi.waitFor(() => expect(open()).toBeLessThanOrEqual(limits.mailTransportsMax));
+  await vi.waitFor(() => expect(open()).toBeLessThanOrEqual(limits.mailTransportsMax), 10_000);
   expect(open()).toBeGreaterThan(0);
   transport.close();
-  await vi.waitFor(() => expect(open()).toBe(0));
+  await vi.waitFor(() => expect(open()).toBe(0), 10_000);
 });

@@ -421,7 +421,7 @@ test('no more than redeemingsMax are redeemed at once: the route is open to ever
     );
   await client.query('begin; lock table accord.member_invitation in access exclusive mode');
   const answers = Array.from({ length: limits.redeemingsMax + 3 }, () => redeem(secret));
-  await vi.waitFor(async () => expect(await waiting()).toBe(limits.redeemingsMax));
+  await vi.waitFor(async () => expect(await waiting()).toBe(limits.redeemingsMax), 10_000);
   for (let i = 0; i < 5; i++) expect(await waiting()).toBe(limits.redeemingsMax);
   await client.query('rollback');
   await client.end();

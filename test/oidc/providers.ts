@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { MessageChannel, Worker } from 'node:worker_threads';
-import { afterAll } from 'vitest';
+import { afterAll, onTestFinished } from 'vitest';
 
 const examples = join(import.meta.dirname, '../../examples/token-enrichment');
 const read = (path: string) => readFileSync(join(examples, path), 'utf8');
@@ -143,7 +143,7 @@ export async function zitadel(environment: Record<string, string>) {
     env: { ...environment, PORT: '0' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  afterAll(() => target.kill());
+  onTestFinished(() => void target.kill()); // it is started in a test, where afterAll has no effect
   const url = await listening(target);
   const logged: string[] = [];
   target.stderr?.on('data', (chunk) => logged.push(String(chunk)));

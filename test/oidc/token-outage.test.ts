@@ -125,19 +125,19 @@ const slowest = (all: readonly Answer[]) => Math.max(...all.map(({ ms }) => ms))
 
 test('the processes that read claims stand still: tokens come without claims, in time, and none fails', async () => {
   const running = load(await refreshTokens());
-  await vi.waitFor(() => expect(running.of('whole').length).toBeGreaterThan(CLIENTS), { timeout: 20_000 });
+  await vi.waitFor(() => expect(running.of('whole').length).toBeGreaterThan(CLIENTS), { timeout: 45_000 });
   const stopped = await backends('%-claims');
   expect(stopped.length).toBeGreaterThan(0);
   const since = running.answers.length;
   await whileStopped(stopped, () =>
-    vi.waitFor(() => expect(running.of('bare', since).length).toBeGreaterThan(2 * CLIENTS), { timeout: 20_000 }),
+    vi.waitFor(() => expect(running.of('bare', since).length).toBeGreaterThan(2 * CLIENTS), { timeout: 45_000 }),
   );
   const after = running.answers.length;
-  await vi.waitFor(() => expect(running.of('whole', after).length).toBeGreaterThan(CLIENTS), { timeout: 20_000 });
+  await vi.waitFor(() => expect(running.of('whole', after).length).toBeGreaterThan(CLIENTS), { timeout: 45_000 });
   await running.stop();
   expect(running.answers.filter(({ kind }) => kind !== 'whole' && kind !== 'bare')).toEqual([]);
-  expect(slowest(running.of('bare'))).toBeLessThan(limits.claimsMsMax + 2000);
-}, 60_000);
+  expect(slowest(running.of('bare'))).toBeLessThan(limits.claimsMsMax + 10_000);
+}, 150_000);
 
 test('all of Postgres stands still for a while: whole, bare or an error, never a part', async () => {
   const running = load(await refreshTokens());
@@ -145,18 +145,18 @@ test('all of Postgres stands still for a while: whole, bare or an error, never a
   const stillMs = 2 * limits.claimsMsMax;
   for (let round = 0; round < 5; round++) {
     const since = running.answers.length;
-    await vi.waitFor(() => expect(running.of('whole', since).length).toBeGreaterThan(CLIENTS), { timeout: 20_000 });
+    await vi.waitFor(() => expect(running.of('whole', since).length).toBeGreaterThan(CLIENTS), { timeout: 45_000 });
     const all = [postmaster, ...(await backends('%'))];
     await whileStopped(all, () => sleep(stillMs));
   }
   await running.stop();
   expect(running.answers.filter(({ kind }) => kind === 'part' || kind === 'other')).toEqual([]);
   expect(slowest(running.answers)).toBeLessThan(stillMs + limits.claimsMsMax + 5000);
-}, 120_000);
+}, 250_000);
 
 test('Postgres is stopped and started: whole, bare or an error, never a part; then all is as before', async () => {
   const running = load(await refreshTokens());
-  await vi.waitFor(() => expect(running.of('whole').length).toBeGreaterThan(CLIENTS), { timeout: 20_000 });
+  await vi.waitFor(() => expect(running.of('whole').length).toBeGreaterThan(CLIENTS), { timeout: 45_000 });
   await postgres.stop();
   const since = running.answers.length;
   await sleep(1000);
@@ -168,10 +168,10 @@ test('Postgres is stopped and started: whole, bare or an error, never a part; th
   await vi.waitFor(
     async () => {
       const again = load(await refreshTokens());
-      await vi.waitFor(() => expect(again.answers.length).toBeGreaterThanOrEqual(CLIENTS));
+      await vi.waitFor(() => expect(again.answers.length).toBeGreaterThanOrEqual(CLIENTS), 10_000);
       await again.stop();
       expect(again.of('whole').length).toBe(again.answers.length);
     },
     { timeout: 30_000 },
   );
-}, 90_000);
+}, 150_000);

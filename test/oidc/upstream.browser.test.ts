@@ -19,7 +19,7 @@ if (skipsBrowser()) {
 
 type Opening = { parameters?: Record<string, string>; javaScriptEnabled?: boolean };
 
-describe.skipIf(skipsBrowser())('logging in by another issuer', async () => {
+describe.skipIf(skipsBrowser())('logging in by another issuer', { timeout: 120_000 }, async () => {
   const server = await createOidcServer();
   const { services, baseUrl } = server;
   const idp = await startUpstream({ pages: true, host: 'localhost' });

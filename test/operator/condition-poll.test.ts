@@ -28,7 +28,7 @@ test('a stop and a start while a poll is under way leave one poll to come', asyn
       poll?.();
       polls.stop();
       polls.start();
-      await vi.waitFor(() => expect(failed).toHaveBeenCalledTimes(times));
+      await vi.waitFor(() => expect(failed).toHaveBeenCalledTimes(times), 10_000);
       await new Promise((resolve) => setImmediate(resolve));
     }
     expect(timers.size).toBe(1);

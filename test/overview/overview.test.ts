@@ -43,6 +43,18 @@ describe('what happens', () => {
     expect(denies).toEqual({ decisions: 4, reasons: [{ reason: 'no key', count: 3 }] });
   });
 
+  test('says how many decisions it looked at where none was denied', async () => {
+    const other = (await invitingTenant(server)).tenant;
+    await asAdmin(
+      server.db.adminUrl,
+      `insert into accord.decision (tenant, at, caller, request, answer, revision, duration_us)
+       select $1, now(), 'c', '{}', '{"outcome":"allow"}', 1, 5 from generate_series(1, 2)`,
+      [other],
+    );
+    const call = await membersOf(server, other);
+    expect((await overview(call['security-admin'])).denies).toEqual({ decisions: 2, reasons: [] });
+  });
+
   test('decisions by their outcomes, where they are logged', async () => {
     const insert = `insert into accord.event_inbox (tenant, time, type, key, body)
       select $1, now(), 'DECISION', 'decisions', jsonb_build_object('outcome', o) from unnest(array['allow', 'deny', 'deny', 'maybe']) o`;

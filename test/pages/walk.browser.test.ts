@@ -11,7 +11,7 @@ import { servePages } from './site.ts';
 const inspect = readFileSync(new URL('inspect.js', import.meta.url), 'utf8');
 const names = Object.keys(samples);
 
-describe.skipIf(skipsBrowser())('in a browser', () => {
+describe.skipIf(skipsBrowser())('in a browser', { timeout: 60_000 }, () => {
   let browser: Browser;
   let site: Awaited<ReturnType<typeof servePages>>;
   beforeAll(async () => {
@@ -90,7 +90,7 @@ describe.skipIf(skipsBrowser())('in a browser', () => {
     }
   });
 
-  test('text can be twice as large at 640 pixels (WCAG 1.4.4)', { timeout: 60_000 }, async () => {
+  test('text can be twice as large at 640 pixels (WCAG 1.4.4)', async () => {
     await using opened = await open({ viewport: { width: 640, height: 800 } });
     const { page } = opened;
     for (const name of names) {
@@ -107,7 +107,7 @@ describe.skipIf(skipsBrowser())('in a browser', () => {
     await using opened = await open({});
     const { page } = opened;
     await go(page, 'log-in');
-    expect(await focused(page)).toBe('email');
+    await expect.poll(() => focused(page)).toBe('email');
     expect(await tabs(page, 7)).toEqual([
       'password',
       'Forgot your password?',
@@ -126,10 +126,10 @@ describe.skipIf(skipsBrowser())('in a browser', () => {
     const { page } = opened;
     await go(page, 'log-in-empty');
     expect(await page.title()).toMatch(/^Error: Log in/);
-    expect(await focused(page)).toBe('notice bad');
+    await expect.poll(() => focused(page)).toBe('notice bad');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    expect(await focused(page)).toBe('email');
+    await expect.poll(() => focused(page)).toBe('email');
     const field = page.getByLabel('Email address');
     expect(await field.getAttribute('aria-invalid')).toBe('true');
     expect(await field.getAttribute('aria-describedby')).toBe('email-error');
@@ -209,7 +209,7 @@ describe.skipIf(skipsBrowser())('in a browser', () => {
     await go(page, 'passkey'); // at an address, which can have no passkey
     await page.getByRole('button', { name: 'Use passkey' }).click();
     await page.getByRole('alert').filter({ hasText: 'That did not work' }).waitFor();
-    expect(await page.getByRole('link', { name: 'Log in another way' }).isVisible()).toBe(true);
+    await page.getByRole('link', { name: 'Log in another way' }).waitFor();
   });
 
   test('without JavaScript the passkey page says so', async () => {
@@ -238,7 +238,7 @@ describe.skipIf(skipsBrowser())('in a browser', () => {
       const { page, complaints } = opened;
       await page.goto(`${leading.base}/en/consent`);
       await page.getByRole('button', { name: 'Allow', exact: true }).click();
-      await page.waitForURL('**/home', { timeout: 10_000 });
+      await page.waitForURL('**/home');
       expect(new URL(page.url()).origin).toBe(origin('localhost'));
       expect(complaints).toEqual([]);
       await leading.close();

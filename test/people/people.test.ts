@@ -145,6 +145,8 @@ describe('a person', () => {
     expect(body).toMatchObject({ type: 'user', id: 'alice', attributes: { displayName: 'Alice' } });
     expect(body.firstSeen <= body.lastSeen).toBe(true);
     expect((await admin('GET', '/people/user/nobody')).body).toEqual({ type: 'user', id: 'nobody' });
+    // A decision on user/alice says nothing of another type's alice.
+    expect((await admin('GET', '/people/car/alice')).body).toEqual({ type: 'car', id: 'alice' });
     const support = await members.support('GET', '/people/user/alice');
     expect(support.body.attributes).toBeUndefined();
     await members.refuses('GET', '/people/user/alice', ['security-admin', 'config-editor', 'support']);
@@ -165,6 +167,7 @@ describe('finding', () => {
     expect(await find('type=car&idPrefix=1')).toContain('1 id');
     expect(await find('email=Bob.Builder@example.com')).toEqual(['bob invitation']);
     expect(await find('email=anna@example.com')).toEqual(['0199f2f0-7f5e-7c3a-9a53-5f4b1e0c2d11 account']);
+    expect(await find('id=0199f2f0-7f5e-7c3a-9a53-5f4b1e0c2d11')).toEqual(['0199f2f0-7f5e-7c3a-9a53-5f4b1e0c2d11 id']);
     expect(await find('email=else@example.com')).toEqual([]);
   });
 

@@ -64,7 +64,7 @@ describe.skipIf(executablePath === undefined)('the account page', async () => {
     const headers = { authorization: `Bearer ${await server.user(tenant, id)}`, 'content-type': 'application/json' };
     const give = async () =>
       (await fetch(`${baseUrl}/${tenant}/consents`, { method: 'POST', headers, body: JSON.stringify(item) })).status;
-    await expect.poll(give, { timeout: 5000 }).toBe(201);
+    await expect.poll(give, { timeout: 20_000 }).toBe(201);
   }
 
   async function open(options: BrowserContextOptions) {
@@ -168,6 +168,7 @@ describe.skipIf(executablePath === undefined)('the account page', async () => {
       await section(page, 'Applications with access')
         .getByRole('button', { name: 'Remove access: Trip Planner' })
         .click();
+      await page.getByRole('link', { name: 'Cancel' }).waitFor();
       await look(page, name('confirm'));
       await page.getByRole('link', { name: 'Cancel' }).click();
       await page.waitForURL(account);
@@ -185,11 +186,11 @@ describe.skipIf(executablePath === undefined)('the account page', async () => {
       await page.getByLabel('New password').fill('another good pass phrase');
       await page.getByRole('button', { name: 'Change password' }).click();
       await page.getByRole('alert').waitFor();
-      expect(await page.evaluate('document.activeElement.getAttribute("role")')).toBe('alert');
+      await expect.poll(() => page.evaluate('document.activeElement.getAttribute("role")')).toBe('alert');
       expect(await page.title()).toContain('Error: ');
       await page.keyboard.press('Tab');
       await page.keyboard.press('Enter');
-      expect(await page.evaluate('document.activeElement.id')).toBe('currentPassword');
+      await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('currentPassword');
       await look(page, name('wrong'));
       expect(complaints.filter((text) => !text.includes('status of 400'))).toEqual([]);
     },

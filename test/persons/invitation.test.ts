@@ -96,6 +96,22 @@ describe('the link of the mail', () => {
     expect(done.text).toContain('You have access now');
   });
 
+  test('ends the session of before when its reader signs up', async () => {
+    const browser = new Browser(server);
+    const signedUp = async () => {
+      const { link } = await invited();
+      await open(browser, link);
+      const form = await browser.get(`/${tenant}/invitation/sign-up`);
+      return browser.submit(form, '/sign-up', { password, displayName: 'Bob' });
+    };
+    await signedUp();
+    const thief = new Browser(server);
+    thief.replaceCookies(browser.cookies.filter(({ name }) => name.endsWith('session')));
+    expect((await thief.get(`/${tenant}/account`)).url).toBe(`/${tenant}/account`);
+    await signedUp();
+    expect((await thief.get(`/${tenant}/account`)).url).toContain(`/${tenant}/oidc/interaction/`);
+  });
+
   test('of somebody who has an account does not replace its password', async () => {
     const { email, link } = await invited();
     await account(email);

@@ -59,7 +59,7 @@ describe('a draft', () => {
     const { status, body, headers } = await replay('car:open', { rego: owner('# the same') });
     expect(status).toBe(200);
     expect(body).toEqual({
-      ...{ policy: 'car:open', records: 3, oldest: expect.any(String), complete: true },
+      ...{ policy: 'car:open', records: 3, oldest: expect.any(String), complete: true, decisionLog: 'all' },
       ...{ unchanged: 3, changed: 0, notByDraft: 0, outcomes: [], notEvaluated: [], examples: [] },
       facts: expect.stringContaining('current relationships'),
     });
@@ -259,11 +259,12 @@ describe('examples', () => {
     ...{ duration_us: 1, request_id: null, request: { context: { text } }, answer: { outcome: 'allow' } },
   });
   const after = { outcome: 'deny' };
+  const all = { policy: 'a', complete: true, decisionLog: 'all' };
 
   test('are at most replayExamplesMax', () => {
     const tally = new Tally();
     for (let n = 0; n < limits.replayExamplesMax + 1; n++) tally.differs(row(''), after, undefined);
-    const { examples, changed } = tally.told('a', true);
+    const { examples, changed } = tally.told(all);
     expect([examples.length, changed]).toEqual([limits.replayExamplesMax, limits.replayExamplesMax + 1]);
   });
 
@@ -275,7 +276,7 @@ describe('examples', () => {
     ] as const) {
       const tally = new Tally();
       tally.differs(row('x'.repeat(limits.replayExampleBytesMax - bare + more)), after, undefined);
-      const [example] = tally.told('a', true).examples;
+      const [example] = tally.told(all).examples;
       expect([example?.id, example !== undefined && 'request' in example]).toEqual(['i', told]);
     }
   });

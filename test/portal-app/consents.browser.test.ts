@@ -97,7 +97,7 @@ describe.skipIf(executablePath === undefined)('consents', async () => {
     const before = await today.inputValue();
     const box = (await page.locator('.time-line svg').boundingBox()) as { x: number; y: number; width: number };
     await page.mouse.click(box.x + box.width * 0.3, box.y + 40);
-    expect(Number(await today.inputValue())).toBeLessThan(Number(before));
+    await expect.poll(async () => Number(await today.inputValue())).toBeLessThan(Number(before));
     await about('A new user').getByText('Is asked for version 1 (2024-01, en).').waitFor();
     await page.getByRole('button', { name: 'Back to today' }).click();
     await page.getByText('Now:').waitFor();
@@ -122,9 +122,9 @@ describe.skipIf(executablePath === undefined)('consents', async () => {
     await page.getByRole('button', { name: 'Copy alice' }).waitFor();
     expect(await axe(page)).toEqual([]);
     await page.getByRole('button', { name: 'Copy as manifest' }).click();
-    const manifest = await page.getByRole('dialog').locator('pre').innerText();
-    expect(manifest).toContain('kind: "ConsentDefinition"');
-    expect(manifest).toContain('<strong>where it is</strong>');
+    const manifest = () => page.getByRole('dialog').locator('pre').innerText();
+    await expect.poll(manifest).toContain('kind: "ConsentDefinition"');
+    await expect.poll(manifest).toContain('<strong>where it is</strong>');
     expect(complaints).toEqual([]);
   });
 
@@ -147,7 +147,7 @@ describe.skipIf(executablePath === undefined)('consents', async () => {
     await page.getByLabel('Version of the document').fill('a');
     await page.getByLabel('In effect from').fill('2020-01-01T00:00');
     await page.getByText('It must be in the future.').waitFor();
-    expect(await save.isDisabled()).toBe(true);
+    await expect.poll(() => save.isDisabled()).toBe(true);
     await page.getByLabel('In effect from').fill('2031-01-01T00:00');
     await page.getByLabel('Title of the text').fill('Terms');
     await page.getByLabel('Kind of text').selectOption('text/html');
@@ -157,13 +157,14 @@ describe.skipIf(executablePath === undefined)('consents', async () => {
     // What is typed outlives the page.
     await page.reload();
     await page.getByRole('button', { name: 'New document' }).click();
-    expect(await page.getByLabel('Title of the text').inputValue()).toBe('Terms');
+    await expect.poll(() => page.getByLabel('Title of the text').inputValue()).toBe('Terms');
     await save.click();
     await page.getByText('Of its HTML, this was removed').waitFor();
     await page.getByText('onclick', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Close' }).click();
     await page.getByRole('button', { name: 'Change', exact: true }).click();
-    expect(await page.getByRole('textbox', { name: 'Text', exact: true }).inputValue()).toBe('<p>Be kind.</p>');
+    const text = page.getByRole('textbox', { name: 'Text', exact: true });
+    await expect.poll(() => text.inputValue()).toBe('<p>Be kind.</p>');
     await page.getByLabel('In effect from').fill('2031-02-01T00:00');
     await save.click();
     await page.getByText('Document a is saved.').waitFor();
@@ -201,7 +202,7 @@ describe.skipIf(executablePath === undefined)('consents', async () => {
     for (const [label, value] of Object.entries(fields))
       await panel.getByRole('textbox', { name: label, exact: true }).fill(value);
     const button = panel.getByRole('button', { name: 'Register for a user' });
-    expect(await button.isDisabled()).toBe(true);
+    await expect.poll(() => button.isDisabled()).toBe(true);
     await panel.getByLabel('Reason').fill('Signed form 4711');
     expect(await axe(page)).toEqual([]);
     await button.click();
@@ -221,10 +222,11 @@ describe.skipIf(executablePath === undefined)('consents', async () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Take back for the user' }).click();
     await page.getByText('The consent of carol is taken back.').waitFor();
     await page.getByText('No consent matches.').waitFor();
-    const { logs } = await admin('GET', '/consents/events?userId=carol');
-    expect(logs.map((one: { type: string; reason?: string }) => `${one.type} ${one.reason}`)).toEqual(
-      expect.arrayContaining(['revoked On the phone', 'registered Signed form 4711']),
-    );
+    const logged = async () => {
+      const { logs } = await admin('GET', '/consents/events?userId=carol');
+      return logs.map((one: { type: string; reason?: string }) => `${one.type} ${one.reason}`);
+    };
+    await expect.poll(logged).toEqual(expect.arrayContaining(['revoked On the phone', 'registered Signed form 4711']));
     expect(complaints).toEqual([]);
   });
 
@@ -273,15 +275,17 @@ describe.skipIf(executablePath === undefined)('consents', async () => {
     const { page, complaints } = opened;
     await page.goto(at('/trip-data'));
     await page.getByRole('region', { name: 'What users see' }).waitFor();
-    expect(await page.getByRole('heading', { name: 'Adoption' }).count()).toBe(role === 'config-editor' ? 1 : 0);
+    const adoption = page.getByRole('heading', { name: 'Adoption' });
+    await expect.poll(() => adoption.count()).toBe(role === 'config-editor' ? 1 : 0);
     expect(await axe(page)).toEqual([]);
     await page.goto(at('/'));
     await page.getByRole('cell', { name: 'trip-data' }).waitFor();
-    expect(await page.getByRole('link', { name: 'Ledger' }).count()).toBe(role === 'config-viewer' ? 0 : 1);
+    const ledger = page.getByRole('link', { name: 'Ledger' });
+    await expect.poll(() => ledger.count()).toBe(role === 'config-viewer' ? 0 : 1);
     if (role !== 'config-viewer') {
       await page.goto(at('/given'));
       await page.getByRole('cell', { name: '2025-05, nl' }).waitFor();
-      expect(await page.getByText('dirk').count()).toBe(role === 'support' ? 0 : 1);
+      await expect.poll(() => page.getByText('dirk').count()).toBe(role === 'support' ? 0 : 1);
       expect(await page.getByRole('button', { name: 'Register for a user' }).count()).toBe(0);
       await page.goto(at('/ledger'));
       await page.getByRole('cell', { name: 'trip-data 2 2025-05 nl' }).first().waitFor();

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { PolicyGraph } from '../../server/policies/graph/schema.ts';
 import { configClient } from '../policies/config-client.ts';
 import { types } from '../relationships/sharing.ts';
-import { lookAround } from './looks.ts';
+import { drawn as isDrawn, lookAround } from './looks.ts';
 import { axe, createPortal, executablePath, look } from './portal.ts';
 
 const drawn: PolicyGraph = {
@@ -91,14 +91,16 @@ describe.skipIf(executablePath === undefined)('the graph editor', { timeout: 180
     await using opened = await site.open();
     const { page, complaints } = opened;
     await start(page, 'car:drive');
-    // Yes stands left of no, below its question.
+    // Yes stands left of no, below its question, once the view has stopped moving.
     const at = async (id: string) => (await card(page, id).boundingBox())!;
-    const [night, unlicensed, licensed] = [await at('night'), await at('unlicensed'), await at('licensed')];
-    expect(night.x).toBeLessThan(unlicensed.x);
-    expect(night.y).toBeGreaterThan(licensed.y + licensed.height);
+    const places = async () => {
+      const [night, unlicensed, licensed] = [await at('night'), await at('unlicensed'), await at('licensed')];
+      return [night.x < unlicensed.x, night.y > licensed.y + licensed.height];
+    };
+    await expect.poll(places).toEqual([true, true]);
     // The question that is tried goes through two nodes: they and their edges are thick.
     await page.locator('.graph-card.taken').nth(2).waitFor();
-    expect(await page.locator('.graph-way.taken').count()).toBe(2);
+    await expect.poll(() => page.locator('.graph-way.taken').count()).toBe(2);
     await lookAround(page, 'graph');
     await row(page, 'night').click();
     await page.getByRole('complementary', { name: /^Edit: It is between/ }).waitFor();
@@ -124,7 +126,10 @@ describe.skipIf(executablePath === undefined)('the graph editor', { timeout: 180
     await page.keyboard.press('Control+Home');
     const outcome = page.locator('.graph-card.outcome.marked');
     // Long lines take several rows of the screen.
-    for (let row = 1; row < 12 && (await outcome.count()) === 0; row++) await page.keyboard.press('ArrowDown');
+    for (let row = 1; row < 12 && (await outcome.count()) === 0; row++) {
+      await page.keyboard.press('ArrowDown');
+      await page.evaluate(isDrawn);
+    }
     await outcome.waitFor();
     // What is drawn and not saved is shown as well; with an error, what it was before.
     await row(page, 'experienced').click();
@@ -161,7 +166,7 @@ describe.skipIf(executablePath === undefined)('the graph editor', { timeout: 180
     expect(await axe(page)).toEqual([]);
     await page.keyboard.press('Alt+Enter');
     await expect.poll(() => focused('textContent')).toBe('unlicensed');
-    expect(await node.getAttribute('aria-current')).toBe('true');
+    await expect.poll(() => node.getAttribute('aria-current')).toBe('true');
     // From any node of the drawing, also when the answer is folded; a node that it does not tell of leads nowhere.
     await page.getByRole('button', { name: 'Answer and why' }).click();
     await row(page, 'begin').focus();
@@ -186,11 +191,11 @@ describe.skipIf(executablePath === undefined)('the graph editor', { timeout: 180
       .waitFor();
     await look(page, 'graph-error');
     const form = page.getByRole('complementary', { name: /^Edit:/ });
-    expect(
-      await form
+    const offered = () =>
+      form
         .locator('datalist option')
-        .evaluateAll((all) => all.map((one) => (one as unknown as { value: string }).value)),
-    ).toContain('drives');
+        .evaluateAll((all) => all.map((one) => (one as unknown as { value: string }).value));
+    await expect.poll(offered).toContain('drives');
     await form.getByLabel('Relationship type').fill('drives');
     await card(page, 'question').getByText('The user drives this car').waitFor();
     await card(page, 'question')
@@ -291,6 +296,7 @@ describe.skipIf(executablePath === undefined)('the graph editor', { timeout: 180
       let before = await found.boundingBox();
       for (;;) {
         await page.waitForTimeout(200);
+        await page.evaluate(isDrawn); // a busy machine draws nothing for longer
         const box = (await found.boundingBox())!;
         if (before?.x === box.x && before.y === box.y) return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
         before = box;
@@ -304,9 +310,9 @@ describe.skipIf(executablePath === undefined)('the graph editor', { timeout: 180
     await page.reload();
     await card(page, 'end').waitFor();
     expect(place!.x).toBeGreaterThan(100);
-    expect(
-      await card(page, 'end').evaluate((node) => (node as unknown as { style: { transform: string } }).style.transform),
-    ).toContain(`${place!.x}px`);
+    const transform = () =>
+      card(page, 'end').evaluate((node) => (node as unknown as { style: { transform: string } }).style.transform);
+    await expect.poll(transform).toContain(`${place!.x}px`);
     await page.locator('.graph-way-words').getByRole('button', { name: 'Add a question after start' }).click();
     await card(page, 'question').waitFor();
     await page.getByRole('button', { name: 'Close' }).click();
@@ -316,7 +322,7 @@ describe.skipIf(executablePath === undefined)('the graph editor', { timeout: 180
     );
     await card(page, 'open question false').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Arrange' }).click();
-    expect(await page.getByRole('button', { name: 'Arrange' }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole('button', { name: 'Arrange' }).isDisabled()).toBe(true);
     await look(page, 'graph-moved');
     expect(complaints.filter((one) => !/400/.test(one))).toEqual([]);
   });

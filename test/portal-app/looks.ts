@@ -11,6 +11,9 @@ const looks = [
   { width: 390, height: 844, colorScheme: 'dark', isChecked: true },
 ] as const;
 
+/** To be evaluated in a page: what was changed before is on the screen. */
+export const drawn = 'new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))';
+
 /** Axe once in each theme and in each width; the other two are looked at where pictures are kept. The page is then light and as wide as before. */
 export async function lookAround(page: Page, name: string): Promise<void> {
   const before = page.viewportSize();
@@ -18,7 +21,7 @@ export async function lookAround(page: Page, name: string): Promise<void> {
     if (!isChecked && !process.env.ACCORD_TEST_SHOTS) continue;
     await page.setViewportSize({ width, height });
     await page.emulateMedia({ colorScheme });
-    await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
+    await page.evaluate(drawn);
     if (isChecked) expect([name, width, await axe(page)]).toEqual([name, width, []]);
     await look(page, `${name}-${width}-${colorScheme}`);
   }

@@ -78,7 +78,7 @@ describe.skipIf(executablePath === undefined)('the overview', async () => {
         { timeout: 60_000, interval: 1000 },
       )
       .toBe(1);
-    expect(await link.getAttribute('href')).toMatch(/\/policies\/doc%3Aread\?decision=/);
+    await expect.poll(() => link.getAttribute('href')).toMatch(/\/policies\/doc%3Aread\?decision=/);
     await page.getByText('May user bob do read to doc 1?').waitFor();
     await page.getByRole('heading', { name: 'The last 24 hours' }).waitFor();
     // There is no relationship, invitation or consent, and the tenant decides all the same.
@@ -106,8 +106,8 @@ describe.skipIf(executablePath === undefined)('the overview', async () => {
       support: 'The last 24 hours',
     };
     await page.getByText(seen[role]).waitFor();
-    const bob = await page.getByText('user bob').count();
-    expect([role, bob]).toEqual([role, role === 'config-editor' ? 1 : 0]);
+    const bob = async () => [role, await page.getByText('user bob').count()];
+    await expect.poll(bob).toEqual([role, role === 'config-editor' ? 1 : 0]);
     expect(await axe(page)).toEqual([]);
     await look(page, `overview-${role}`);
     expect(complaints).toEqual([]);

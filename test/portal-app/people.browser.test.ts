@@ -113,7 +113,7 @@ describe.skipIf(executablePath === undefined)('people', { timeout: 120_000 }, as
     await look(page, `people-person-${width}-${colorScheme}`);
     await page.getByRole('button', { name: 'Decisions' }).click();
     await page.getByText('user/alice invited').waitFor({ state: 'detached' });
-    expect(new URL(page.url()).searchParams.get('kinds')).toBe('decision');
+    await expect.poll(() => new URL(page.url()).searchParams.get('kinds')).toBe('decision');
     const explain = await page.getByRole('link', { name: 'Explain' }).getAttribute('href');
     expect(explain).toMatch(/\/policies\/car(:|%3A)drive\?decision=/);
     expect(complaints).toEqual([]);
@@ -127,7 +127,7 @@ describe.skipIf(executablePath === undefined)('people', { timeout: 120_000 }, as
     await card.getByLabel('Action (policy)').fill('car:drive');
     await card.getByRole('button', { name: 'Search' }).click();
     await card.getByText('car/2').waitFor();
-    expect(await card.getByRole('listitem').count()).toBe(2);
+    await expect.poll(() => card.getByRole('listitem').count()).toBe(2);
     const to = new URL((await card.getByRole('link', { name: 'Explain' }).first().getAttribute('href')) ?? '', base);
     expect(to.searchParams.get('subject')).toBe('user/alice');
     expect(to.searchParams.get('resource')).toBe('car/1');
@@ -162,7 +162,7 @@ describe.skipIf(executablePath === undefined)('people', { timeout: 120_000 }, as
     const panel = page.getByRole('complementary', { name: 'Erase' });
     await panel.getByText(/records? would be erased/).waitFor();
     const erase = panel.getByRole('button', { name: 'Erase this person' });
-    expect(await erase.isDisabled()).toBe(true);
+    await expect.poll(() => erase.isDisabled()).toBe(true);
     expect(await axe(page)).toEqual([]);
     await look(page, 'people-erase');
     await panel.getByLabel('Type carol to confirm').fill('carol');

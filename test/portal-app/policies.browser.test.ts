@@ -118,9 +118,10 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
     await using opened = await site.open();
     const { page } = opened;
     await page.goto(at('/policies'));
+    await page.getByRole('link', { name: 'car:open' }).waitFor();
     await page.getByLabel('Name or source contains').fill('drives');
     await page.getByRole('link', { name: 'car:open' }).waitFor({ state: 'detached' });
-    expect(new URL(page.url()).searchParams.get('q')).toBe('drives');
+    await expect.poll(() => new URL(page.url()).searchParams.get('q')).toBe('drives');
     await page.reload();
     await page.getByRole('link', { name: 'car:drive' }).waitFor();
     expect(await page.getByRole('link', { name: 'car:open' }).count()).toBe(0);
@@ -149,7 +150,7 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
     // The cursor is there, and by keyboard the way leads back to the rule, and from it to the line once more.
     await expect.poll(() => page.evaluate('document.activeElement.ariaLabel')).toBe('Rego of the policy');
     const rule = page.locator('.why-policy .why-item.marked');
-    expect(await rule.getAttribute('aria-current')).toBe('true');
+    await expect.poll(() => rule.getAttribute('aria-current')).toBe('true');
     await page.keyboard.press('ArrowUp');
     await page.keyboard.press('ArrowUp');
     await rule.waitFor({ state: 'detached' });
@@ -162,9 +163,9 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
     await page.keyboard.press('Enter');
     await expect.poll(() => page.evaluate('document.activeElement.ariaLabel')).toBe('Rego of the policy');
     await page.getByRole('button', { name: 'Try it' }).click();
-    expect(await page.getByLabel('Resource id').count()).toBe(0);
+    await page.getByLabel('Resource id').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Try it' }).click();
-    expect(await page.getByLabel('Resource id').inputValue()).toBe('c9');
+    await expect.poll(() => page.getByLabel('Resource id').inputValue()).toBe('c9');
     expect(complaints).toEqual([]);
   });
 
@@ -175,8 +176,8 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
       `${policy('car:drive')}?subject=${encodeURIComponent('user/bob')}&resource=${encodeURIComponent('car/c/1')}`,
     );
     await page.getByText('Denied: what is missing is “user:bob drives car:c/1”').waitFor();
-    expect(await page.getByLabel('Subject id').inputValue()).toBe('bob');
-    expect(await page.getByLabel('Resource id').inputValue()).toBe('c/1');
+    await expect.poll(() => page.getByLabel('Subject id').inputValue()).toBe('bob');
+    await expect.poll(() => page.getByLabel('Resource id').inputValue()).toBe('c/1');
     expect(complaints).toEqual([]);
   });
 
@@ -204,7 +205,7 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
       .first()
       .waitFor();
     await look(page, 'policies-error');
-    expect(await page.getByRole('button', { name: 'Save…' }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole('button', { name: 'Save…' }).isDisabled()).toBe(true);
     await type(page, drive.replace('car.drive', 'car.sell').replace('"drives"', '"is_owner_of"'));
     await page.getByLabel('Resource id').fill('c1');
     await page.getByText('Denied: what is missing is “user:alice is_owner_of car:c1”').waitFor();
@@ -272,7 +273,7 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
     expect(await regoOf('car:lend')).toContain('# mine');
     await page.getByRole('button', { name: 'Undo' }).click();
     await editor(page).getByText('# theirs').waitFor();
-    expect(await regoOf('car:lend')).toContain('# theirs');
+    await expect.poll(() => regoOf('car:lend')).toContain('# theirs');
   });
 
   test('what is typed outlives a session that ends, and a closed page', async () => {
@@ -339,7 +340,7 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
     await editor(page).getByText('# typed after the removal').waitFor();
     await page.getByRole('alert').getByRole('link', { name: 'Your tenants' }).click();
     await page.getByRole('heading', { level: 1, name: 'You are not a member of a tenant.' }).waitFor();
-    expect(await page.evaluate('JSON.stringify(localStorage)')).toContain('# typed after the removal');
+    await expect.poll(() => page.evaluate('JSON.stringify(localStorage)')).toContain('# typed after the removal');
     expect(await regoOf('car:hail')).toContain('# stored');
   });
 
@@ -357,7 +358,7 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
     await page.getByRole('group').filter({ hasText: 'deny → allow' }).getByRole('link').click();
     await page.getByText('Recorded: deny, by revision 1.').waitFor();
     await page.getByText(/^Allowed/).waitFor();
-    expect(new URL(page.url()).searchParams.get('decision')).toMatch(/^[\w-]{36}$/);
+    await expect.poll(() => new URL(page.url()).searchParams.get('decision')).toMatch(/^[\w-]{36}$/);
     await page.getByRole('textbox', { name: 'Input of the policy (JSON)' }).getByText('"bob"').waitFor();
     await look(page, 'policies-decision');
     await page.getByRole('button', { name: 'Discard the draft' }).click();

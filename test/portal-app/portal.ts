@@ -15,7 +15,7 @@ import {
   type Locator,
   type Page,
 } from 'playwright-core';
-import { afterAll } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { ensurePortalTenant } from '../../server/portal/index.ts';
 import type { TenantSpec } from '../../server/tenants/index.ts';
 import { createTestServer } from '../helpers/server.ts';
@@ -127,7 +127,8 @@ async function clear({ page, context }: Tab, { viewport, colorScheme }: BrowserC
  * `await using`.
  */
 async function openPage(asked: BrowserContextOptions, cookies: Cookies) {
-  const options = { viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...asked };
+  const still = { reducedMotion: 'reduce' } as const; // what moves is neither looked at nor clicked reliably
+  const options = { viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...still, ...asked };
   const key = JSON.stringify(options);
   const tab = idle.get(key)?.pop() ?? (await newTab(options));
   const { page, context } = tab;
@@ -146,8 +147,8 @@ async function openPage(asked: BrowserContextOptions, cookies: Cookies) {
 export async function look(page: Page, name: string): Promise<void> {
   const to = process.env.ACCORD_TEST_SHOTS;
   if (to) await page.screenshot({ path: `${to}/${name}.png`, fullPage: true });
-  const wider = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
-  if (wider !== 0) throw new Error(`${name} is ${wider} pixels wider than the window.`);
+  const wider = () => page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+  await expect.poll(wider, { message: `pixels by which ${name} is wider than the window` }).toBe(0);
 }
 
 type Styled = { ownerDocument: { defaultView: { getComputedStyle(of: unknown): Record<string, string> } } };

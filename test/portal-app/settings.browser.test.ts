@@ -21,10 +21,11 @@ describe.skipIf(executablePath === undefined)('the settings', async () => {
     await page.getByRole('radio', { name: /^Config viewer/ }).check();
     await page.getByRole('button', { name: 'Send the invitation' }).click();
     await page.getByText('ben@team.example is invited.').waitFor();
-    expect(await page.locator('pre.code').innerText()).toContain(`/portal/invitations#${tenant}.`);
+    await expect.poll(() => page.locator('pre.code').innerText()).toContain(`/portal/invitations#${tenant}.`);
     expect(await axe(page)).toEqual([]);
     await look(page, 'settings-members');
     await page.reload();
+    await page.getByRole('button', { name: 'Withdraw' }).waitFor();
     expect(await page.locator('pre.code').count()).toBe(0);
     await page.getByRole('button', { name: 'Withdraw' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Withdraw' }).click();
@@ -126,10 +127,10 @@ describe.skipIf(executablePath === undefined)('the settings', async () => {
     const own = (await site.server.user(tenant, 'ben')).toString();
     expect(await judge(own)).toContain('The token is of the tenant’s own issuer');
     await check.getByRole('button', { name: 'Forget it' }).click();
-    expect(await check.getByLabel('Access token').inputValue()).toBe('');
+    await expect.poll(() => check.getByLabel('Access token').inputValue()).toBe('');
     await judge(good);
     await page.reload();
-    expect(await check.getByLabel('Access token').inputValue()).toBe('');
+    await expect.poll(() => check.getByLabel('Access token').inputValue()).toBe('');
     expect(await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')).not.toContain('eyJ');
     expect(complaints).toEqual([]);
   });
@@ -186,7 +187,7 @@ describe.skipIf(executablePath === undefined)('the settings', async () => {
     await page.getByLabel('Name of the tenant').fill('Cars of Bruges');
     await page.getByLabel('Colour of buttons and links', { exact: true }).fill('#ffe');
     await page.getByText('This is no colour').waitFor();
-    expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
     await page.getByLabel('Colour of buttons and links', { exact: true }).fill('#ffe600');
     await page
       .getByText(/1\.\d to 1 too low: drawn as #[0-9a-f]{6}$/)
@@ -218,7 +219,7 @@ describe.skipIf(executablePath === undefined)('the settings', async () => {
     // It is a draft of this browser: a page that is loaded again has it.
     await page.waitForFunction(`localStorage.getItem('accord.draft.${tenant}/branding')?.includes('Bruges')`);
     await page.reload();
-    expect(await page.getByLabel('Name of the tenant').inputValue()).toBe('Cars of Bruges');
+    await expect.poll(() => page.getByLabel('Name of the tenant').inputValue()).toBe('Cars of Bruges');
     // Something else of the tenant changed: that is no conflict.
     const config = await configClient(site.server, tenant, 'security-admin');
     await config('PUT', '/actor-types/user', { body: {} });
@@ -236,7 +237,7 @@ describe.skipIf(executablePath === undefined)('the settings', async () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Somebody else changed the pages after you opened them').waitFor();
     await page.getByRole('definition').filter({ hasText: 'Cars of Liège' }).waitFor();
-    expect(await page.getByLabel('Name of the tenant').inputValue()).toBe('Cars of Brussels');
+    await expect.poll(() => page.getByLabel('Name of the tenant').inputValue()).toBe('Cars of Brussels');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The pages look so from now on.').first().waitFor();
     await expect

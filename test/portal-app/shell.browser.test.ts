@@ -10,7 +10,7 @@ import { createPortal, executablePath, look } from './portal.ts';
 const names = ['Overview', 'Policies', 'Model', 'Consents', 'People', 'Activity', 'Settings'];
 const firstPageMax = 200 * 1024;
 
-describe.skipIf(executablePath === undefined)('the portal', async () => {
+describe.skipIf(executablePath === undefined)('the portal', { timeout: 120_000 }, async () => {
   if (executablePath === undefined) return;
   const site = await createPortal({ role: 'security-admin' }, { ACCORD_ENVIRONMENT: 'production' });
   const { tenant, open } = site;
@@ -28,7 +28,7 @@ describe.skipIf(executablePath === undefined)('the portal', async () => {
     expect(bytes).toBeLessThan(firstPageMax);
   });
 
-  test('shows each screen in both widths and themes, with the look of production', { timeout: 120_000 }, async () => {
+  test('shows each screen in both widths and themes, with the look of production', async () => {
     await using opened = await open();
     const { page, complaints } = opened;
     await page.goto(at(`/t/${tenant}/overview`));
@@ -51,7 +51,7 @@ describe.skipIf(executablePath === undefined)('the portal', async () => {
     const { page, complaints } = opened;
     await page.goto(at(''));
     await heading(page, 'Overview');
-    expect(new URL(page.url()).pathname).toBe(`/portal/t/${tenant}/overview`);
+    await expect.poll(() => new URL(page.url()).pathname).toBe(`/portal/t/${tenant}/overview`);
     await page.goto(at('/t/elsewhere/policies'));
     await page.getByText('There is no tenant elsewhere').waitFor();
     expect(complaints).toEqual([]);
@@ -62,9 +62,11 @@ describe.skipIf(executablePath === undefined)('the portal', async () => {
     const { page, complaints } = opened;
     await page.goto(at(`/t/${tenant}/overview`));
     await heading(page, 'Overview');
+    // What listens to keys may be there a moment after what is seen.
+    await page.waitForLoadState('networkidle');
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox').fill('consen');
-    await page.getByRole('option', { name: 'Consents', exact: true }).waitFor();
+    await page.getByRole('option', { name: 'Consents', exact: true, selected: true }).waitFor();
     await look(page, 'portal-palette');
     await page.keyboard.press('Enter');
     await heading(page, 'Consents');
@@ -81,7 +83,7 @@ describe.skipIf(executablePath === undefined)('the portal', async () => {
     await heading(page, 'Policy’s');
     await page.reload();
     await heading(page, 'Policy’s');
-    expect(await page.evaluate('document.documentElement.lang')).toBe('nl');
+    await expect.poll(() => page.evaluate('document.documentElement.lang')).toBe('nl');
   });
 
   test('says over the page that the session has ended, and leads to the log-in and back', async () => {
@@ -109,11 +111,11 @@ describe.skipIf(executablePath === undefined)('the portal', async () => {
     const deny = page.getByRole('region', { name: 'deny', exact: true });
     await deny.getByText('Denied: what is missing is “user:alice is_owner_of record:rec-pat').waitFor();
     const relationships = deny.locator('.why-relations');
-    expect(await relationships.locator('.missing').count()).toBe(1);
+    await expect.poll(() => relationships.locator('.missing').count()).toBe(1);
     const line = deny.locator('.why-policy').getByRole('link', { name: 'line 11' });
     expect(await line.getAttribute('href')).toBe('/portal/t/gallery/policies/records-read?line=11');
     const allow = page.getByRole('region', { name: 'allow', exact: true });
     await allow.getByText('Allowed: user:alice may records-read on record:rec-pat').waitFor();
-    expect(await allow.locator('.why-item.lit').count()).toBe(3);
+    await expect.poll(() => allow.locator('.why-item.lit').count()).toBe(3);
   });
 });

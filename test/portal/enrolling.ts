@@ -19,9 +19,9 @@ export function enrolling(server: TestServer) {
   }
 
   /** Somebody who has accepted an invitation in this browser. */
-  async function enrolled(tenant: string, role: Role = 'security-admin') {
+  async function enrolled(tenant: string, role: Role = 'security-admin', address = newAddress()) {
     const browser = new Browser(server);
-    const { email, token } = await invited(tenant, role);
+    const { email, token } = await invited(tenant, role, address);
     const page = await browser.post('/portal/invitations/open', { token });
     const form = await browser.get('/portal/invitations/enrol');
     const home = await browser.submit(form, '/portal/invitations/enrol', { displayName: 'Ann', password });

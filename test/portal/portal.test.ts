@@ -1,5 +1,5 @@
 /** /portal: a member accepts an invitation, logs in and out, and gets a token for the Config API. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
 import { ensurePortalTenant } from '../../server/portal/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
@@ -146,6 +146,16 @@ describe('a member invitation', () => {
     const later = await browser.submit(page, '/portal/invitations/accept', { decision: 'later' });
     expect([later.status, later.text]).toEqual([200, expect.stringContaining('Nothing was decided')]);
     expect((await browser.post('/portal/invitations/open', { token })).text).toContain('You are invited');
+  });
+
+  test('to an address whose domain has other letters is accepted by the log-in of that address', async () => {
+    const [first, second] = [await server.tenant(), await server.tenant()];
+    const { browser, email } = await enrolled(first, 'security-admin', 'Jan@münchen.example');
+    expect(email).toBe('Jan@münchen.example');
+    const { token } = await invited(second, 'support', email);
+    const page = await browser.post('/portal/invitations/open', { token });
+    const home = await browser.submit(page, '/portal/invitations/accept', { decision: 'accept' });
+    expect([home.status, home.url]).toEqual([200, `/portal/t/${second}`]);
   });
 
   test('for another address than that of the log-in is not accepted', async () => {
@@ -350,6 +360,7 @@ describe('attacks', () => {
     const kept = attacker.cookies;
     await attacker.submit(page, '/log-in', { email, password });
     await victim.get('/portal/log-in');
+    const looked = vi.spyOn(services.oidc.providers, 'of');
     const forged = await victim.get(
       '/portal/log-in/callback?code=x&state=y&iss=http%3A%2F%2Faccord.test%2Fportal%2Foidc',
     );
@@ -358,6 +369,9 @@ describe('attacks', () => {
     const again = new Browser(server);
     again.replaceCookies(kept);
     expect((await again.get('/portal/log-in/callback?code=x&state=y')).status).toBe(400);
+    // No code is looked up for whoever sends one.
+    expect(looked).not.toHaveBeenCalled();
+    looked.mockRestore();
   });
 
   test("the portal's own tenant answers nothing but its authorization server", async () => {

@@ -80,7 +80,7 @@ test('while deliveryOpenMax events wait, no more are read', async () => {
   await admin('update accord.event_lane set version = version + 1 where tenant = $1', [tenant]);
   for (let n = 0; n < 100 && endpoint.received.length === 0; n++) await sleep(100);
   expect(endpoint.received.length).toBe(1);
-}, 30_000);
+}, 60_000);
 
 test('a paused subscription with events behind its cursor is not taken', async () => {
   const tenant = await server.tenant();

@@ -9,7 +9,7 @@ import { createLanesTest } from './lanes.ts';
 
 const { server, settings, worker, subscribe, emit, admin } = await createLanesTest();
 const { database } = server.services;
-const until = (check: () => unknown, timeout = 10_000) => vi.waitFor(async () => check(), { timeout, interval: 20 });
+const until = (check: () => unknown, timeout = 30_000) => vi.waitFor(async () => check(), { timeout, interval: 20 });
 const laneOf = async (tenant: string) =>
   (
     await admin<{
@@ -136,7 +136,7 @@ test('a failed event holds up its key only, and is tried by the schedule until i
   await dueNow(tenant, id);
   await until(async () => expect(await openOf(tenant)).toEqual([]));
   expectOrdered(endpoint, 4);
-}, 30_000);
+}, 60_000);
 
 test('an endpoint that hangs is given up after deliveryTimeoutMs, and other lanes do not notice', async () => {
   const [slow, quick] = [await server.tenant(), await server.tenant()];
@@ -152,11 +152,11 @@ test('an endpoint that hangs is given up after deliveryTimeoutMs, and other lane
   const sent = performance.now();
   await emit(quick, ['a']);
   await until(() => expect(endpoint.received).toHaveLength(1));
-  expect(performance.now() - sent).toBeLessThan(3000);
+  expect(performance.now() - sent).toBeLessThan(limits.deliveryTimeoutMs - 1000);
   await until(async () => expect((await attemptsOf(slow)).length).toBeGreaterThan(0), limits.deliveryTimeoutMs * 3);
   for (const { status, error, ms } of await attemptsOf(slow)) {
     expect({ status, error }).toEqual({ status: 0, error: `no complete answer within ${limits.deliveryTimeoutMs} ms` });
-    expect(ms).toBeLessThan(limits.deliveryTimeoutMs + 2000);
+    expect(ms).toBeLessThan(2 * limits.deliveryTimeoutMs);
   }
   // After deliveryFailuresMax of them nothing is sent for a while.
   const lane = await laneOf(slow);
@@ -194,7 +194,7 @@ test('an answer byte by byte is given up in time, and one of gigabytes is not re
   expect(written).toBeLessThan(50e6);
   expect(written).toBeGreaterThan(limits.deliveryAnswerBytesMax);
   await until(async () => expect((await attemptsOf(dripping))[0]).toMatchObject({ status: 0 }), 20_000);
-}, 40_000);
+}, 60_000);
 
 test('redirects, also to loopback, are not followed; a refused address and a closed port are told', async () => {
   const tenants = await Promise.all([server.tenant(), server.tenant(), server.tenant()]);
@@ -230,7 +230,7 @@ test('410 disables the subscription, with an event; a change of it enables it ag
   endpoint.answer = (_one, response) => response.writeHead(200).end();
   await dueNow(tenant, id);
   await until(() => expect(new Set(endpoint.received.map((one) => one.id)).size).toBe(4));
-}, 30_000);
+}, 60_000);
 
 test('a lane that somebody changed goes by that before its next event, although nobody told its server', async () => {
   const tenant = await server.tenant();
@@ -248,15 +248,15 @@ test('a lane that somebody changed goes by that before its next event, although 
   settings.set(key, { ...(settings.get(key) as DeliverySettings), enabled: true });
   await dueNow(tenant, id);
   await until(() => expect(endpoint.received).toHaveLength(2));
-}, 30_000);
+}, 60_000);
 
 test('Retry-After of a 429 is obeyed by the whole lane', async () => {
   const tenant = await server.tenant();
   let isBusy = true;
   const endpoint = await startEndpoint((_one, response) =>
-    isBusy ? response.writeHead(429, { 'retry-after': '4' }).end() : response.writeHead(200).end(),
+    isBusy ? response.writeHead(429, { 'retry-after': '60' }).end() : response.writeHead(200).end(),
   );
-  await subscribe(tenant, endpoint.url);
+  const id = await subscribe(tenant, endpoint.url);
   worker();
   const began = Date.now();
   await emit(
@@ -265,15 +265,16 @@ test('Retry-After of a 429 is obeyed by the whole lane', async () => {
   );
   await until(async () => expect((await laneOf(tenant))?.blocked_until).not.toBeNull());
   const lane = await laneOf(tenant);
-  expect((lane?.blocked_until?.getTime() ?? 0) - began).toBeGreaterThan(3500);
+  expect((lane?.blocked_until?.getTime() ?? 0) - began).toBeGreaterThan(59_000);
   const sent = endpoint.received.length;
   expect(sent).toBeLessThanOrEqual(limits.deliveryConnectionsMax * 2);
   isBusy = false;
   await sleep(1500);
   expect(endpoint.received).toHaveLength(sent);
+  await dueNow(tenant, id);
   await until(async () => expect(await openOf(tenant)).toEqual([]), 15_000);
   expect(new Set(endpoint.received.map((one) => one.id)).size).toBe(40);
-}, 40_000);
+}, 60_000);
 
 test('after deliveryFailingMsMax of failure the subscription is disabled; one that is well again is told of', async () => {
   const [dead, ill] = [await server.tenant(), await server.tenant()];
@@ -335,10 +336,10 @@ test('two workers share the lanes, one is stopped in the middle: nothing is lost
     if (round === 2) await first.stop();
   }
   for (const endpoint of endpoints) {
-    await until(() => expect(new Set(endpoint.received.map((one) => one.id)).size).toBe(300), 30_000);
+    await until(() => expect(new Set(endpoint.received.map((one) => one.id)).size).toBe(300), 60_000);
     expectOrdered(endpoint, 300);
   }
-}, 60_000);
+}, 90_000);
 
 test('a worker that lost its lane writes nothing: the fence', async () => {
   const tenant = await server.tenant();
@@ -360,7 +361,7 @@ test('a worker that lost its lane writes nothing: the fence', async () => {
   // When that one dies too, the event is sent again, with the same id.
   await until(async () => expect(await attemptsOf(tenant)).toHaveLength(1), 20_000);
   expect(endpoint.received.map(({ id }) => id)).toEqual([endpoint.received[0]?.id, endpoint.received[0]?.id]);
-}, 40_000);
+}, 60_000);
 
 test('maxPerSecond is kept', async () => {
   const [tenant, endpoint] = [await server.tenant(), await startEndpoint()];
@@ -403,7 +404,7 @@ test('a worker that ends while requests wait for their turn records those that w
   await until(() => expect(endpoint.received.length).toBeGreaterThan(4));
   const ids = endpoint.received.map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
-}, 30_000);
+}, 60_000);
 
 test('an endpoint that allows few requests by its handshake has steps of few events', async () => {
   const [tenant, endpoint] = [await server.tenant(), await startEndpoint()];

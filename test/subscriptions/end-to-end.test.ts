@@ -11,7 +11,7 @@ import { startEndpoint } from './endpoint.ts';
 const server = await createTestServer({ ACCORD_OUTBOUND_ALLOW: '127.0.0.1' });
 const { services } = server;
 const [delivering] = services.subscriptions.deliveries.tasks;
-const until = (check: () => unknown, timeout = 15_000) => vi.waitFor(async () => check(), { timeout, interval: 20 });
+const until = (check: () => unknown, timeout = 30_000) => vi.waitFor(async () => check(), { timeout, interval: 20 });
 
 type Delivery = {
   id: string;
@@ -223,18 +223,26 @@ test('once pausing is answered nothing is begun, and what waits says that it is 
     expect(await stateOf()).toBe('paused');
     expect((await call('PUT', `/${id}`, { ...body, enabled: true })).status).toBe(200);
     await until(() => expect(endpoint.received).toHaveLength(2));
-    expect(await stateOf()).toBe('active');
+    await until(async () => expect(await stateOf()).toBe('active'));
     // A step of many events at an endpoint that is slow: what is on its way goes on, at most one for each connection.
-    endpoint.answer = (_one, response) => setTimeout(() => response.writeHead(200).end(), 100);
+    const paused = Promise.withResolvers<void>();
+    const answered = endpoint.received.length + 10;
+    endpoint.answer = async (_one, response) => {
+      if (endpoint.received.length > answered) await paused.promise;
+      response.writeHead(200).end();
+    };
     await relateMany(tenant, 60);
     await until(() => expect(endpoint.received.length).toBeGreaterThan(10));
     expect((await call('PUT', `/${id}`, { ...body, enabled: false })).status).toBe(200);
     const atOnce = endpoint.received.length;
+    await sleep(500); // until the one that sends has heard of it, on a busy machine
+    paused.resolve();
     await sleep(700);
     expect(endpoint.received.length).toBeLessThanOrEqual(atOnce + limits.deliveryConnectionsMax);
     expect(endpoint.received.length).toBeLessThan(60);
-    const { deliveries: suspended } = await deliveries('?status=suspended&limit=100');
-    expect(suspended.length).toBeGreaterThan(0);
+    const listed = async () => (await deliveries('?status=suspended&limit=100')).deliveries;
+    await until(async () => expect((await listed()).length).toBeGreaterThan(0));
+    const suspended = await listed();
     expect(new Set(suspended.map(({ status }) => status))).toEqual(new Set(['suspended']));
     expect(suspended.every((one) => !('nextAttemptAt' in one))).toBe(true);
     expect((await deliveries('?status=waiting')).deliveries).toEqual([]);
@@ -283,7 +291,12 @@ test('a replay says how far it is, and can be cancelled', async () => {
     const sent = limits.replayEventsMax + 30;
     await until(() => expect(endpoint.received).toHaveLength(sent));
     endpoint.received.length = 0;
-    endpoint.answer = (_one, response) => setTimeout(() => response.writeHead(200).end(), 30);
+    // The last ones are answered when the replay was cancelled.
+    const cancelling = Promise.withResolvers<void>();
+    endpoint.answer = async (_one, response) => {
+      if (endpoint.received.length > limits.replayEventsMax) await cancelling.promise;
+      response.writeHead(200).end();
+    };
     const began = await call<Replay>('POST', `/${id}/replay`, { fromSequence: 1 });
     const { replayId, toSequence } = began.body;
     expect(began).toMatchObject({
@@ -299,6 +312,7 @@ test('a replay says how far it is, and can be cancelled', async () => {
     expect((await call('POST', `/${id}/replays/${replayId}/cancel`, undefined, tokens.support)).status).toBe(403);
     const cancelled = await call<Replay>('POST', `/${id}/replays/${replayId}/cancel`);
     expect(cancelled).toMatchObject({ status: 200, body: { state: 'cancelled', endedAt: expect.any(String) } });
+    cancelling.resolve();
     await until(async () => expect((await read()).delivered).toBe(endpoint.received.length));
     await sleep(300);
     expect(endpoint.received.length).toBeLessThan(sent);
@@ -353,4 +367,4 @@ test('an endpoint that wants a handshake is asked first, and gets nothing until 
   } finally {
     await stop();
   }
-}, 30_000);
+}, 60_000);

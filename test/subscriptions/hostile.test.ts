@@ -11,7 +11,7 @@ import { startEndpoint } from './endpoint.ts';
 import { createLanesTest } from './lanes.ts';
 
 const { server, worker, subscribe, emit, admin } = await createLanesTest();
-const until = (check: () => unknown, timeout = 15_000) => vi.waitFor(async () => check(), { timeout, interval: 20 });
+const until = (check: () => unknown, timeout = 30_000) => vi.waitFor(async () => check(), { timeout, interval: 20 });
 const attemptsOf = (tenant: string) =>
   admin<{ status: number; error: string | null; ms: number }>(
     'select * from accord.delivery_attempt where tenant = $1 order by at, number',

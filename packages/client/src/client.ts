@@ -41,7 +41,7 @@ export function createClient(options: ClientOptions) {
 
   /**
    * Calls an operation of docs/openapi.json by its method and path. It is sent again, after 429, 503 and when no answer
-   * came, where that is safe: GET, decisions, and operations that take an Idempotency-Key, which the client makes.
+   * came, also to the request for a token, where that is safe: GET, decisions, and operations that take an Idempotency-Key, which the client makes.
    * @throws AccordResponseError when the answer is an error; AccordNetworkError, AccordTimeoutError, AccordTokenError
    */
   async function call<M extends Method, P extends PathOf<M>>(
@@ -96,10 +96,10 @@ type One = {
 
 /** One attempt; a second one with a new token when the server refuses the kept one, because then it did nothing. */
 async function attemptOf(one: One, signal?: AbortSignal): Promise<Answer<unknown>> {
-  const token = await one.source.get(signal);
+  const token = await one.source.get(one.timeoutMs, signal);
   const answer = await send(one, token, signal);
   if (answer.status !== 401 || !one.source.refused(token)) return outcomeOf(one.operation, answer);
-  return outcomeOf(one.operation, await send(one, await one.source.get(signal), signal));
+  return outcomeOf(one.operation, await send(one, await one.source.get(one.timeoutMs, signal), signal));
 }
 
 type Raw = { status: number; headers: Headers; text: string };

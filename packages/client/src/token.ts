@@ -13,14 +13,18 @@ export type ClientCredentials = {
   parameters?: Record<string, string>;
 };
 
-/** An access token; a function that gives one, which is called for each attempt; or the secret of a client. */
+/**
+ * An access token; a function that gives one, which is called for each attempt and has its time and signal; or the secret of a
+ * client. What the function throws is an AccordTokenError; one that it makes itself says by its `status` whether to try again.
+ */
 export type TokenOption =
   | string
   | ((options: { signal?: AbortSignal }) => string | Promise<string>)
   | ClientCredentials;
 
 export type TokenSource = {
-  get(signal?: AbortSignal): Promise<string>;
+  /** @throws AccordTokenError also when there is none within the time; the reason of the signal */
+  get(timeoutMs: number, signal?: AbortSignal): Promise<string>;
   /** The server refused the token. @returns whether there may be a better one */
   refused(token: string): boolean;
 };
@@ -31,16 +35,23 @@ type Kept = { token: string; renewAt: number };
 export function tokenSource(option: TokenOption, issuer: string, timeoutMs: number, fetcher: Fetch): TokenSource {
   if (typeof option === 'string') return { get: async () => option, refused: () => false };
   if (typeof option === 'function')
-    return { get: async (signal) => option(signal ? { signal } : {}), refused: () => false };
+    return {
+      get: (atMostMs, signal) =>
+        waitFor('The function for a token', async (stop) => option({ signal: stop }), atMostMs, signal),
+      refused: () => false,
+    };
   return credentialsSource(option, issuer, timeoutMs, fetcher);
 }
+
+const requestAt = (url: string) => `The request for a token at ${url}`;
 
 /** Keeps the token until shortly before it expires. Callers that come meanwhile share one request. */
 function credentialsSource(of: ClientCredentials, issuer: string, timeoutMs: number, fetcher: Fetch): TokenSource {
   let kept: Kept | undefined;
   let asking: Promise<Kept> | undefined;
+  const url = of.tokenUrl ?? `${issuer}/token`;
   const ask = () => {
-    asking ??= request(of, of.tokenUrl ?? `${issuer}/token`, timeoutMs, fetcher)
+    asking ??= request(of, url, timeoutMs, fetcher)
       .then((one) => {
         kept = one;
         return one;
@@ -51,10 +62,11 @@ function credentialsSource(of: ClientCredentials, issuer: string, timeoutMs: num
     return asking;
   };
   return {
-    async get(signal) {
+    async get(atMostMs, signal) {
       signal?.throwIfAborted();
       if (kept && monotonic() < kept.renewAt) return kept.token;
-      return (await unlessAborted(ask(), signal)).token;
+      // The request is that of others too: a caller that goes leaves it running.
+      return (await waitFor(requestAt(url), ask, atMostMs, signal)).token;
     },
     refused(token) {
       if (kept?.token === token) kept = undefined;
@@ -63,9 +75,23 @@ function credentialsSource(of: ClientCredentials, issuer: string, timeoutMs: num
   };
 }
 
-/** The request is that of others too: a caller that goes leaves it running. */
-function unlessAborted<Result>(work: Promise<Result>, signal?: AbortSignal): Promise<Result> {
-  if (signal === undefined) return work;
+/** Waits no longer than the time and the signal say, whatever the work does. */
+async function waitFor<Result>(
+  what: string,
+  work: (stop: AbortSignal) => Promise<Result>,
+  timeoutMs: number,
+  signal?: AbortSignal,
+): Promise<Result> {
+  try {
+    return await within(what, timeoutMs, signal, (stop) => unlessAborted(work(stop), stop));
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    const { message, cause } = error as Error;
+    throw cause instanceof AccordTokenError ? cause : new AccordTokenError(message, { cause: error });
+  }
+}
+
+function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   return new Promise((done, failed) => {
     const stop = () => failed(signal.reason);
     signal.addEventListener('abort', stop, { once: true });
@@ -85,7 +111,7 @@ async function request(of: ClientCredentials, url: string, timeoutMs: number, fe
     authorization: `Basic ${btoa(`${formEncoded(of.clientId)}:${formEncoded(of.clientSecret)}`)}`,
   };
   const asked = monotonic();
-  const what = `The request for a token at ${url}`;
+  const what = requestAt(url);
   const { status, text } = await within(what, timeoutMs, undefined, async (signal) => {
     const response = await fetcher(url, { method: 'POST', headers, body, signal, redirect: 'error' });
     return { status: response.status, text: await response.text() };

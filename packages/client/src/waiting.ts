@@ -1,5 +1,5 @@
 /** Time: waiting, deadlines, and when a request may be sent again. */
-import { AccordNetworkError, AccordResponseError, AccordTimeoutError } from './errors.ts';
+import { AccordNetworkError, AccordResponseError, AccordTimeoutError, AccordTokenError } from './errors.ts';
 
 /** Instants that only go forward, in milliseconds. */
 export const monotonic = () => performance.now();
@@ -63,6 +63,8 @@ const LONGEST_WAIT_MS = 30_000;
 const FIRST_WAIT_MS = 100;
 const LONGEST_BACKOFF_MS = 5_000;
 
+const isPassing = (status: number) => status === 429 || status === 503;
+
 /**
  * @param error of an attempt at a request that may be sent twice
  * @param attempt how many there were, from 1
@@ -71,9 +73,10 @@ const LONGEST_BACKOFF_MS = 5_000;
 export function waitBefore(error: unknown, attempt: number): number | undefined {
   const backoff = Math.random() * Math.min(FIRST_WAIT_MS * 2 ** attempt, LONGEST_BACKOFF_MS);
   if (error instanceof AccordNetworkError || error instanceof AccordTimeoutError) return backoff;
+  if (error instanceof AccordTokenError) return isPassing(error.status ?? 503) ? backoff : undefined;
   if (!(error instanceof AccordResponseError)) return undefined;
   // The first attempt is still under way, though its answer did not come.
-  const again = error.status === 429 || error.status === 503 || error.code === 'idempotency_key_in_use';
+  const again = isPassing(error.status) || error.code === 'idempotency_key_in_use';
   if (!again) return undefined;
   const asked = error.retryAfterMs;
   if (asked !== undefined && asked > LONGEST_WAIT_MS) return undefined;

@@ -35,4 +35,7 @@ export class NoAnswer extends Error {
 
 /** Somebody else changed it since it was read. */
 export const isConflict = (error: unknown) => error instanceof ApiProblem && error.status === 412;
+/** It ended, or was answered, since it was read. */
+export const isOver = (error: unknown): error is ApiProblem =>
+  error instanceof ApiProblem && [404, 409, 410].includes(error.status);
 export const isMissing = (error: unknown) => error instanceof ApiProblem && error.status === 404;

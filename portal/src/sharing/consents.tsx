@@ -3,7 +3,7 @@ import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { segment } from '../core/api.ts';
-import { isMissing } from '../core/problem.ts';
+import { isMissing, isOver } from '../core/problem.ts';
 import { queryClient } from '../core/query.ts';
 import { useLanguage } from '../core/texts.ts';
 import { Confirm } from '../ui/confirm.tsx';
@@ -93,6 +93,8 @@ function OneWaiting({ one, isRenewal }: { one: Waiting; isRenewal: boolean }) {
       await reload();
     } catch (caught) {
       setError(caught);
+      // There may be another version, or none, to answer.
+      if (isOver(caught)) await reload();
     }
     setBusy(undefined);
   };

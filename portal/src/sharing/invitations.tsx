@@ -1,8 +1,7 @@
 /** Invitations that the person received, with accepting and declining, and those that it sent. */
 import { Button } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ApiProblem, isMissing } from '../core/problem.ts';
+import { ApiProblem, isOver } from '../core/problem.ts';
 import { queryClient, usePages } from '../core/query.ts';
 import { Confirm } from '../ui/confirm.tsx';
 import { Notice, State } from '../ui/page.tsx';
@@ -57,21 +56,27 @@ export function Invitations() {
 function Received() {
   const t = useSharingTexts();
   const { emailVerified } = useSession();
-  const { data, error, isLoading, refetch } = useQuery({
-    queryKey: ['received'],
-    queryFn: ({ signal }) =>
-      own.get<Page>(path, { query: { received: true, actions: true, status: 'pending', limit: PAGE }, signal }),
-    enabled: emailVerified,
-  });
+  const ui = useUiTexts();
+  const load = async (cursor: string | undefined, signal: AbortSignal) => {
+    const query = { received: true, actions: true, status: 'pending', limit: PAGE, cursor };
+    const page = await own.get<Page>(path, { query, signal });
+    return { rows: page.invitations, after: page.cursor };
+  };
+  const pages = usePages<Invitation>(['received'], load, { enabled: emailVerified });
   if (!emailVerified) return <Notice>{t.invitations.unverified}</Notice>;
   return (
     <>
-      {error && <ProblemAlert error={error} onRetry={() => void refetch()} />}
-      <Things title={t.invitations.received} empty={t.invitations.noneReceived} isLoading={isLoading}>
-        {(data?.invitations ?? []).map((one) => (
+      {pages.error && <ProblemAlert error={pages.error} onRetry={pages.reload} />}
+      <Things title={t.invitations.received} empty={t.invitations.noneReceived} isLoading={pages.isLoading}>
+        {pages.rows.map((one) => (
           <OneReceived key={one.invitationId} one={one} />
         ))}
       </Things>
+      {pages.hasMore && (
+        <Button variant="default" loading={pages.isLoadingMore} onClick={pages.loadMore}>
+          {ui.loadMore}
+        </Button>
+      )}
     </>
   );
 }
@@ -117,6 +122,11 @@ function useAct() {
       const seconds = caught instanceof ApiProblem && caught.status === 429 ? caught.retryAfterSeconds : undefined;
       if (seconds !== undefined && name === 'resend') toast({ text: t.invitations.wait(seconds) });
       else setError(caught);
+      if (isOver(caught)) {
+        // What is shown is old, and may go with its error. One for several people goes on.
+        if (caught.code !== 'invitation_shared') toast({ text: t.gone });
+        await reload();
+      }
     }
     setBusy(undefined);
   };
@@ -234,8 +244,7 @@ function Withdrawing({ one, onClose }: { one: Invitation; onClose: () => void })
       await own.delete(`${path}/${one.invitationId}`);
       toast({ text: t.invitations.withdrawn });
     } catch (error) {
-      const isOver = isMissing(error) || (error instanceof ApiProblem && [409, 410].includes(error.status));
-      if (!isOver) throw error;
+      if (!isOver(error)) throw error;
       toast({ text: t.gone });
     }
     await reload();

@@ -4,8 +4,9 @@ import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useDraft } from '../core/drafts.ts';
 import { ownTenant } from '../core/page.ts';
-import { ApiProblem } from '../core/problem.ts';
+import { ApiProblem, isOver } from '../core/problem.ts';
 import { useLanguage } from '../core/texts.ts';
+import { Notice } from '../ui/page.tsx';
 import { ProblemAlert } from '../ui/problem-alert.tsx';
 import { toast } from '../ui/toasts.tsx';
 import { own, useSession } from './session.ts';
@@ -21,15 +22,16 @@ export function Invite({ onSent }: { onSent: () => void }) {
   const t = useSharingTexts();
   const { data, error, isLoading, refetch } = useQuery({
     queryKey: ['offers'],
-    queryFn: async ({ signal }) => (await own.get<{ offers: Offer[] }>('/sharing/offers', { signal })).offers,
+    queryFn: ({ signal }) => own.get<{ offers: Offer[]; more: boolean }>('/sharing/offers', { signal }),
   });
   return (
     <section>
       <h2>{t.invitations.share}</h2>
       {error && <ProblemAlert error={error} onRetry={() => void refetch()} />}
       {isLoading && <span className="skeleton" />}
-      {data?.length === 0 && <p className="dim">{t.invitations.nothing}</p>}
-      {data !== undefined && data.length > 0 && <InviteForm offers={data} onSent={onSent} />}
+      {data?.offers.length === 0 && <p className="dim">{t.invitations.nothing}</p>}
+      {data !== undefined && data.offers.length > 0 && <InviteForm offers={data.offers} onSent={onSent} />}
+      {data?.more && <Notice>{t.invitations.moreOffers}</Notice>}
     </section>
   );
 }
@@ -44,19 +46,22 @@ function InviteForm({ offers, onSent }: { offers: readonly Offer[]; onSent: () =
   const { draft: typed = {}, keep, drop } = useDraft<Typed>(`${ownTenant}/sharing/${actor.type}/${actor.id}`);
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
-  // The same form sent again is the same invitation.
-  const [idempotencyKey, setKey] = useState(() => crypto.randomUUID());
+  // The same form sent again in the same language is the same invitation.
+  const [key, setKey] = useState(() => crypto.randomUUID());
+  const idempotencyKey = `${key}-${language}`;
+  // What was shown first is chosen until it goes: then the person chooses, and not what comes next in the list.
+  const [first] = useState(() => offers[0] && keyOf(offers[0]));
   const set = (change: Typed) => {
     keep({ ...typed, ...change });
     setKey(crypto.randomUUID());
   };
-  const offer = offers.find((one) => keyOf(one) === typed.what) ?? (offers[0] as Offer);
+  const offer = offers.find((one) => keyOf(one) === (typed.what ?? first));
   const { email = '', last = '' } = typed;
   const ends = endOf(last);
   const isPast = ends !== undefined && ends.getTime() <= Date.now();
   const send = async (event: FormEvent) => {
     event.preventDefault();
-    if (isPast) return;
+    if (isPast || offer === undefined) return;
     setBusy(true);
     setError(undefined);
     const { relationshipType, to, acceptorType: type } = offer;
@@ -73,6 +78,7 @@ function InviteForm({ offers, onSent }: { offers: readonly Offer[]; onSent: () =
       onSent();
     } catch (caught) {
       setError(caught);
+      if (isOver(caught)) onSent();
     }
     setBusy(false);
   };
@@ -83,8 +89,13 @@ function InviteForm({ offers, onSent }: { offers: readonly Offer[]; onSent: () =
       <p className="dim">{t.invitations.shareAbout}</p>
       <NativeSelect
         label={t.invitations.what}
-        value={keyOf(offer)}
-        data={offers.map((one) => ({ value: keyOf(one), label: `${nameOf(one.to)} · ${one.relationshipType}` }))}
+        required
+        withAsterisk={false}
+        value={offer ? keyOf(offer) : ''}
+        data={[
+          ...(offer ? [] : [{ value: '', label: t.invitations.choose, disabled: true }]),
+          ...offers.map((one) => ({ value: keyOf(one), label: `${nameOf(one.to)} · ${one.relationshipType}` })),
+        ]}
         onChange={(event) => set({ what: event.currentTarget.value })}
       />
       <TextInput

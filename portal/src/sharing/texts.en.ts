@@ -72,6 +72,8 @@ export const en = {
     shareAbout: 'The other person gets a mail with a link, and has access as soon as it accepts.',
     nothing: 'There is nothing that you may share now.',
     what: 'What',
+    choose: 'Choose what to share',
+    moreOffers: 'There is more that you may share than this list shows.',
     email: 'Mail address of the other person',
     last: 'Last day of the access',
     lastAbout: 'Without a day, the access stays until you take it back.',

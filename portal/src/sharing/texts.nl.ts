@@ -76,6 +76,8 @@ export const nl = {
     shareAbout: 'De ander krijgt een mail met een link en heeft toegang zodra hij die aanneemt.',
     nothing: 'Er is nu niets dat je mag delen.',
     what: 'Wat',
+    choose: 'Kies wat je deelt',
+    moreOffers: 'Je mag meer delen dan deze lijst toont.',
     email: 'Mailadres van de ander',
     last: 'Laatste dag van de toegang',
     lastAbout: 'Zonder dag blijft de toegang tot je die terugneemt.',

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { segment } from '../../core/api.ts';
 import { useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
-import { Link, ProblemAlert, RelativeTime } from '../../ui/index.ts';
+import { Link, Notice, ProblemAlert, RelativeTime } from '../../ui/index.ts';
 import { entityText } from '../../why/model.ts';
 import { type Draft, type Replayed, sourceOf } from './shapes.ts';
 import { texts } from './texts.ts';
@@ -35,7 +35,15 @@ export function Impact({ name, draft, actions }: Props) {
 
 function Found({ name, found }: { name: string; found: Replayed }) {
   const t = useTexts(texts);
-  if (found.records === 0) return <p>{t.noRecords}</p>;
+  const unseen = found.decisionLog !== 'all' && <Notice>{t.unseen(found.decisionLog)}</Notice>;
+  if (found.records === 0) {
+    return (
+      <>
+        <p>{t.noRecords}</p>
+        {unseen}
+      </>
+    );
+  }
   const groups = Map.groupBy(
     found.examples,
     ({ before, after }) => `${word(before?.outcome)} → ${word(after?.outcome)}`,
@@ -50,6 +58,7 @@ function Found({ name, found }: { name: string; found: Replayed }) {
           </span>
         )}
       </p>
+      {unseen}
       {found.outcomes.length > 0 && (
         <ul>
           {found.outcomes.map(({ before, after, count }) => (

@@ -70,6 +70,8 @@ export type RevisionSource = Revision & { rego?: string; graph?: unknown; effect
 type Outcome = 'allow' | 'deny' | 'object';
 export type Replayed = {
   records: number;
+  /** The mode of the decision log. */
+  decisionLog: string;
   oldest?: string;
   complete: boolean;
   unchanged: number;

@@ -140,6 +140,12 @@ export const en = {
       other: 'Of these, # change without the draft, too: facts have changed since.',
     }),
   notEvaluated: (count: number) => `${decisions(count)} could not be asked again:`,
+  unseen: (mode: string): string =>
+    mode === 'denies'
+      ? 'The decision log of this tenant records denied requests only. A request that is allowed now and would be denied is not seen here.'
+      : mode === 'sampled'
+        ? 'The decision log of this tenant records a sample. Requests that were not recorded are not seen here.'
+        : 'The decision log of this tenant is off. Requests since then are not seen here.',
   factsOfNow: 'Asked with the relationships, attributes and consents of now.',
   somebody: 'A decision',
   loadingDecision: 'Loading the decision…',

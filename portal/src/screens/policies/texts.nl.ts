@@ -143,6 +143,12 @@ export const nl = {
       other: 'Daarvan veranderen # ook zonder het concept: de feiten zijn sindsdien veranderd.',
     }),
   notEvaluated: (count) => `${decisions(count)} konden niet opnieuw gevraagd worden:`,
+  unseen: (mode) =>
+    mode === 'denies'
+      ? 'Het logboek van deze tenant bewaart alleen geweigerde verzoeken. Een verzoek dat nu wordt toegestaan en geweigerd zou worden, is hier niet te zien.'
+      : mode === 'sampled'
+        ? 'Het logboek van deze tenant bewaart een steekproef. Verzoeken die niet zijn bewaard, zijn hier niet te zien.'
+        : 'Het logboek van deze tenant staat uit. Verzoeken sindsdien zijn hier niet te zien.',
   factsOfNow: 'Gevraagd met de relaties, attributen en toestemmingen van nu.',
   somebody: 'Een beslissing',
   loadingDecision: 'De beslissing wordt geladen…',
