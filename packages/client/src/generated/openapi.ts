@@ -11828,6 +11828,8 @@ export interface paths {
                             oldest?: string;
                             /** @description Whether all records since `since` were replayed. */
                             complete: boolean;
+                            /** @description The mode of the decision log: what it does not record is not replayed. With `denies`, nothing is known of allowed requests. */
+                            decisionLog: string;
                             /** @description Number of records for which the draft gives the recorded answer. */
                             unchanged: number;
                             /** @description Number of records for which the draft gives a different outcome, reason or obligations. */
