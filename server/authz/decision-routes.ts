@@ -7,6 +7,7 @@ import { problem } from '../core/problems.ts';
 import { type App, memberOf, plainJson, TenantParams, tenantOf } from '../http/fastify.ts';
 import { decodeRecordCursor, encodeRecordCursor, linkNext, PAGE_ITEMS, pageQuery } from '../http/paging.ts';
 import { pseudonymOf, readErased } from '../pseudonyms/index.ts';
+import type { TenantSnapshot } from '../snapshot/index.ts';
 import { withoutErasedPersons } from './being-erased.ts';
 import { DecisionView, decisionView, isMasked, maskedExplanation, shownOutcome } from './decision-view.ts';
 import { type ExplainedDecision, explainLogged, type LoggedServices } from './logged.ts';
@@ -160,7 +161,10 @@ const ExplainedView = Type.Object({
   ),
   notes: Type.Array(Type.String()),
   explain: Type.Optional(
-    Type.Unknown({ description: 'As in an explained decision. Support sees no values and ids in it.' }),
+    Type.Unknown({
+      description:
+        'As in an explained decision. Support sees the action and the types of the tenant in it, and no values and ids.',
+    }),
   ),
 });
 
@@ -179,8 +183,9 @@ function registerExplaining(app: App, services: DecisionRouteServices): void {
     serializerCompiler: plainJson,
     handler: async (request) => {
       const { role } = memberOf(request);
-      const explained = await explainLogged(services, tenantOf(request).snapshot, request.params.id);
-      return isMasked(role) ? maskedView(explained) : view(explained);
+      const { snapshot } = tenantOf(request);
+      const explained = await explainLogged(services, snapshot, request.params.id);
+      return isMasked(role) ? maskedView(explained, snapshot.types.attributes) : view(explained);
     },
   });
 }
@@ -190,7 +195,10 @@ function view({ row, answer, explain, differs, notes }: ExplainedDecision) {
   return { decision, facts: 'current' as const, answer, differs, notes, ...(explain === undefined ? {} : { explain }) };
 }
 
-function maskedView({ row, source, answer, explain, differs, notes }: ExplainedDecision) {
+function maskedView(
+  { row, source, answer, explain, differs, notes }: ExplainedDecision,
+  types: TenantSnapshot['types']['attributes'],
+) {
   return {
     decision: decisionView(row, 'support'),
     facts: 'current' as const,
@@ -199,6 +207,6 @@ function maskedView({ row, source, answer, explain, differs, notes }: ExplainedD
       member === 'outcome' ? { member, recorded: shownOutcome(recorded), now: shownOutcome(now) } : { member },
     ),
     notes,
-    ...(explain === undefined ? {} : { explain: maskedExplanation(explain, source) }),
+    ...(explain === undefined ? {} : { explain: maskedExplanation(explain, source, types) }),
   };
 }

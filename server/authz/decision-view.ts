@@ -61,64 +61,86 @@ export function shownOutcome(outcome: unknown): string {
 }
 
 /**
- * Without what the policy was given, and without the values, ids and types in what it tells.
+ * Without the facts, and without values and ids in what it tells. Of the input, the action and the types.
  * @param source of the policy: names of relationships and consents that stand in it are shown
+ * @param types those that the tenant has; a request may state any other text as one
  */
-export function maskedExplanation(explain: Explanation, source: string): Partial<Explanation> {
-  const named = (name: string) => (source.includes(JSON.stringify(name)) ? name : HIDDEN);
-  const { input: _, facts: __, failure, whyNot, missingConsents, ...rest } = explain;
+export function maskedExplanation(
+  explain: Explanation,
+  source: string,
+  types: ReadonlySet<string> | ReadonlyMap<string, unknown>,
+): Partial<Explanation> {
+  const shown: Shown = {
+    named: (name) => (source.includes(JSON.stringify(name)) ? name : HIDDEN),
+    entity: ({ type }) => ({ type: typeof type === 'string' && types.has(type) ? type : HIDDEN, id: HIDDEN }),
+  };
+  const { input, facts: _, failure, whyNot, missingConsents, ...rest } = explain;
   return {
     ...rest,
+    input: maskedInput(input, shown),
     ...(failure === undefined ? {} : { failure: { ...failure, detail: HIDDEN } }),
-    ...(whyNot === undefined ? {} : { whyNot: maskedWhyNot(whyNot, named) }),
-    ...(missingConsents && { missingConsents: missingConsents.map((one) => ({ ...one, type: HIDDEN, id: HIDDEN })) }),
+    ...(whyNot === undefined ? {} : { whyNot: maskedWhyNot(whyNot, shown) }),
+    ...(missingConsents && { missingConsents: missingConsents.map((one) => ({ ...one, ...shown.entity(one) })) }),
   };
 }
 
 const HIDDEN = '***';
-type Named = (name: string) => string;
+type Shown = {
+  named: (name: string) => string;
+  entity: (of: { type?: unknown }) => { type: string; id: string };
+};
 
-function maskedWhyNot({ rules, ...rest }: WhyNot, named: Named): WhyNot {
-  return { ...rest, rules: rules.map((rule) => maskedRule(rule, named)) };
+/** The action is the name of the policy, which is shown. */
+function maskedInput({ subject, action, resource }: Explanation['input'], { entity }: Shown) {
+  const masked = (of: unknown) => (typeof of === 'object' && of !== null ? entity(of) : undefined);
+  const [who, what] = [masked(subject), masked(resource)];
+  return {
+    ...(who && { subject: who }),
+    ...(typeof action === 'string' && { action }),
+    ...(what && { resource: what }),
+  };
 }
 
-function maskedRule({ value: _, ...rule }: WhyNotRule, named: Named): WhyNotRule {
+function maskedWhyNot({ rules, ...rest }: WhyNot, shown: Shown): WhyNot {
+  return { ...rest, rules: rules.map((rule) => maskedRule(rule, shown)) };
+}
+
+function maskedRule({ value: _, ...rule }: WhyNotRule, shown: Shown): WhyNotRule {
   const { condition, conditions, wouldAllowIf, heldFor, ...rest } = rule;
   return {
     ...rest,
     ...(heldFor === undefined ? {} : { heldFor: heldFor.map(({ of }) => ({ of, value: HIDDEN })) }),
-    ...(condition === undefined ? {} : { condition: maskedCondition(condition, named) }),
-    ...(conditions === undefined ? {} : { conditions: conditions.map((one) => maskedCondition(one, named)) }),
-    ...(wouldAllowIf === undefined ? {} : { wouldAllowIf: wouldAllowIf.map((fact) => maskedFact(fact, named)) }),
+    ...(condition === undefined ? {} : { condition: maskedCondition(condition, shown) }),
+    ...(conditions === undefined ? {} : { conditions: conditions.map((one) => maskedCondition(one, shown)) }),
+    ...(wouldAllowIf === undefined ? {} : { wouldAllowIf: wouldAllowIf.map((fact) => maskedFact(fact, shown)) }),
   };
 }
 
-function maskedCondition({ values, item, missing, because, ...rest }: FailedCondition, named: Named): FailedCondition {
+function maskedCondition({ values, item, missing, because, ...rest }: FailedCondition, shown: Shown): FailedCondition {
   return {
     ...rest,
     values: values.map(({ of }) => ({ of, value: HIDDEN })),
     ...(item === undefined ? {} : { item: { ...item, values: item.values.map(({ of }) => ({ of, value: HIDDEN })) } }),
-    ...(missing === undefined ? {} : { missing: missing.map((fact) => maskedFact(fact, named)) }),
-    ...(because === undefined ? {} : { because: because.map((rule) => maskedRule(rule, named)) }),
+    ...(missing === undefined ? {} : { missing: missing.map((fact) => maskedFact(fact, shown)) }),
+    ...(because === undefined ? {} : { because: because.map((rule) => maskedRule(rule, shown)) }),
   };
 }
 
 /** A policy may ask for what a request states: then its name is the request's, too. */
-function maskedFact({ relationship, consent }: MissingFact, named: Named): MissingFact {
-  const hidden = { type: HIDDEN, id: HIDDEN };
+function maskedFact({ relationship, consent }: MissingFact, { named, entity }: Shown): MissingFact {
   if (relationship !== undefined) {
-    const { relationshipType, alternatives } = relationship;
+    const { relationshipType, alternatives, from, to } = relationship;
     const type = relationshipType === undefined ? undefined : named(relationshipType);
     const masked = {
       ...(type === undefined ? {} : { relationshipType: type }),
       ...(alternatives === undefined ? {} : { alternatives: alternatives.map(named) }),
-      ...{ from: hidden, to: hidden },
+      ...{ from: entity(from), to: entity(to) },
     };
     return { relationship: masked, text: `a relationship ${type ?? ''}`.trim() };
   }
   if (consent === undefined) return { text: HIDDEN };
   const name = consent.name === undefined ? undefined : named(consent.name);
-  const { status } = consent;
-  const masked = { ...(name === undefined ? {} : { name }), subject: hidden, status };
+  const { status, subject = {} } = consent;
+  const masked = { ...(name === undefined ? {} : { name }), subject: entity(subject), status };
   return { consent: masked, text: `a consent to ${name ?? 'something'}` };
 }

@@ -72,7 +72,8 @@ export type Source = {
   parts?: PartSet;
 };
 /** `reads`: of this very revision, which may be newer than the snapshot's. */
-type StoredSource = Source & { reads: Reads; tests: readonly PolicyTest[]; dataSubjects?: DataSubjects };
+export type ReadSource = Source & { reads: Reads; dataSubjects?: DataSubjects };
+type StoredSource = ReadSource & { tests: readonly PolicyTest[] };
 
 /** With the texts of the documents. */
 type DependencyTexts = Dependencies & { documents: DocumentText[] };
@@ -242,7 +243,7 @@ export function unfound(name: string | undefined): Explanation {
 }
 
 /** Of a question that was denied before its policy was evaluated. */
-export function unevaluated({ name, number, reads }: StoredSource, failure: Denial): Explanation {
+export function unevaluated({ name, number, reads }: ReadSource, failure: Denial): Explanation {
   return {
     policy: name,
     ...(number === undefined ? {} : { revision: number }),

@@ -1,14 +1,12 @@
 /** Explains a decision of the log by the revision of the policy that made it, with its request and its instant. */
 import { isDeepStrictEqual } from 'node:util';
 import { kindOfCaller } from '../core/auth/name.ts';
-import { inputFor, needsOfExplained } from '../facts/index.ts';
 import { type Answer, type PartName, type PartSet, policyProblem, readRevision } from '../policies/index.ts';
 import { type Pseudonymizer, REPLACEMENT_PREFIX, textsOf } from '../pseudonyms/index.ts';
 import type { TenantSnapshot } from '../snapshot/index.ts';
-import { withoutErasedIds, withoutErasedPersons } from './being-erased.ts';
-import { denied } from './decide.ts';
-import { type Explainer, type Explanation, unevaluated } from './explain.ts';
-import { withMissingConsents } from './missing-consents.ts';
+import { withoutErasedPersons } from './being-erased.ts';
+import type { Explainer, Explanation } from './explain.ts';
+import { explainQuestion } from './explain-question.ts';
 import { authzProblem } from './problems.ts';
 import type { ReplayServices } from './replay.ts';
 import { type DecisionRow, readDecision } from './store.ts';
@@ -60,35 +58,15 @@ export async function explainLogged(
   const parts = await partsOf(services, tenant, row);
   const { about } = await services.artifacts.compile(tenant, effectiveRego, graph ? 'graph' : 'rego', parts);
   const source = {
-    ...{ name: action, number, effectiveRego, reads: about.reads, tests: [], parts },
+    ...{ name: action, number, effectiveRego, reads: about.reads, parts },
     ...(graph ? { graph } : {}),
     ...(dataSubjects ? { dataSubjects } : {}),
   };
-  const needs = needsOfExplained(source);
   const evaluation = { tenant, request, now: services.clock.now(), caller: kindOfCaller(row.caller) };
-  const facts = await withoutErasedIds(services, tenant, await services.facts.gather(snapshot, evaluation, needs));
-  const notes = notesOf(row);
-  if (facts.denial !== undefined) {
-    const { answer } = denied(facts.denial);
-    const unasked = { row, source: effectiveRego, answer, notes };
-    return { ...unasked, explain: unevaluated(source, facts.denial), differs: differences(row.answer, answer) };
-  }
-  const now = Date.parse(row.at);
-  const input = inputFor(needs, { ...evaluation, now }, facts);
-  const { defaultActorType: consentingType } = snapshot.spec.tokenMapping;
-  const { decision, explain, text } = await services.explainer.explain(tenant, source, input, facts, {
-    ...{ now, consentingType },
-  });
-  return {
-    ...{
-      row,
-      source: text,
-      answer: decision.answer,
-      differs: differences(row.answer, decision.answer),
-      notes,
-    },
-    explain: withMissingConsents(explain, snapshot, text, facts),
-  };
+  const asked = await explainQuestion(services, snapshot, source, evaluation, Date.parse(row.at));
+  const { answer } = asked.decision;
+  const differs = differences(row.answer, answer);
+  return { row, source: asked.text, answer, explain: asked.explain, differs, notes: notesOf(row) };
 }
 
 /** What the policy was compiled with, and the documents that it read. @throws Problem decision_parts_gone */

@@ -1,31 +1,20 @@
-/** The Authorization API, and the Config API's trying out of policies and reading of decisions. */
+/** The Authorization API; and all routes of the room. */
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Caller } from '../core/auth/schema.ts';
 import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
-import { noFacts } from '../facts/index.ts';
-import { type App, type CountMore, memberOf, plainJson, TenantParams, tenantOf } from '../http/fastify.ts';
-import {
-  checkPolicyName,
-  effectiveRego,
-  instantOf,
-  linesOfNodes,
-  NodeLines,
-  type PolicyTest,
-  PolicyTestBody,
-  policyProblem,
-} from '../policies/index.ts';
+import { type App, type CountMore, TenantParams, tenantOf } from '../http/fastify.ts';
 import type { TenantSnapshot } from '../snapshot/index.ts';
 import { authorize, authorizeExplained, type DecisionContext } from './actions.ts';
 import { authorizeAll } from './batch.ts';
 import type { BatchLimiter } from './batch-limiter.ts';
-import { coverageOfTests, TestCoverage } from './coverage.ts';
 import { type DecisionRouteServices, registerDecisions } from './decision-routes.ts';
-import type { Explainer, Source } from './explain.ts';
+import type { Explainer } from './explain.ts';
 import type { ReplayServices } from './replay.ts';
 import { registerReplay } from './replay-routes.ts';
 import { AuthorizationRequest, AuthorizationResponse, answerText, BatchRequest } from './schema.ts';
+import { registerTesting } from './testing-routes.ts';
 
 type AuthzRouteServices = ReplayServices &
   DecisionRouteServices & {
@@ -34,7 +23,6 @@ type AuthzRouteServices = ReplayServices &
   };
 
 const evaluators = { access: { api: 'management', scope: 'authz:evaluate', users: true } } as const;
-const memberTesters = { access: { api: 'config', roles: ['security-admin', 'config-editor'] } } as const;
 const answerJson = () => answerText as (answer: unknown) => string;
 
 export function registerAuthzRoutes(app: App, services: AuthzRouteServices, countMore: CountMore): void {
@@ -128,78 +116,4 @@ function registerBatch(app: App, services: AuthzRouteServices, countMore: CountM
 
 function contextOf({ caller, id, span }: FastifyRequest, snapshot: TenantSnapshot): DecisionContext {
   return { snapshot, caller: caller as Caller, requestId: id, span };
-}
-
-const PolicyTestAnswer = Type.Object({
-  ...AuthorizationResponse.properties,
-  coverage: Type.Optional(TestCoverage),
-  effectiveRego: Type.Optional(
-    Type.String({ description: 'The Rego that the drawing, stored or a draft, becomes. Only of a drawn policy.' }),
-  ),
-  nodeLines: Type.Optional(NodeLines),
-});
-
-/** What a drawing becomes, beside the answer. */
-function drawnOf({ graph, effectiveRego: rego }: Source) {
-  if (graph === undefined) return {};
-  const nodeLines = linesOfNodes(graph, rego);
-  return { effectiveRego: rego, ...(nodeLines && { nodeLines }) };
-}
-
-/** None where nothing is stored under the name. */
-async function storedTests(
-  { explainer }: AuthzRouteServices,
-  tenant: string,
-  name: string,
-): Promise<readonly PolicyTest[]> {
-  return (await explainer.source(tenant, name))?.tests ?? [];
-}
-
-function registerTesting(app: App, services: AuthzRouteServices): void {
-  app.route({
-    method: 'POST',
-    url: '/tenants/:tenant/policies/:policyName/test',
-    config: memberTesters,
-    bodyLimit: limits.bodyBytesMax,
-    schema: {
-      summary: 'Evaluate a stored policy, or a draft of it, for an input, without storing anything',
-      description:
-        'With coverage: also what the tests of the policy and this input reach. Of a draft the tests that are stored under its name, unless the request has tests.',
-      tags: ['Policies'],
-      params: Type.Object({ tenant: Type.String(), policyName: Type.String() }),
-      body: PolicyTestBody,
-      response: { 200: PolicyTestAnswer },
-    },
-    serializerCompiler: plainJson,
-    handler: async (request) => {
-      const { tenant, policyName } = request.params;
-      memberOf(request);
-      checkPolicyName(policyName);
-      const { input, coverage, tests, ...draft } = request.body;
-      if (tests !== undefined && !coverage)
-        throw problem('invalid_request', { errors: [{ pointer: '/tests', detail: 'goes only with coverage: true' }] });
-      const isDraft = draft.rego !== undefined || draft.graph !== undefined;
-      const source = isDraft
-        ? { name: policyName, effectiveRego: effectiveRego(draft), ...(draft.graph ? { graph: draft.graph } : {}) }
-        : await services.explainer.source(tenant, policyName);
-      if (source === undefined) throw policyProblem('policy_not_found');
-      const now = services.clock.now();
-      const at = instantOf(input, now);
-      const { defaultActorType: consentingType } = tenantOf(request).snapshot.spec.tokenMapping;
-      const about = { now: at, consentingType };
-      const { decision, explain: explanation } = await services.explainer.explain(
-        tenant,
-        source,
-        input,
-        noFacts,
-        about,
-      );
-      const answer = { ...decision.answer, explain: explanation, ...drawnOf(source) };
-      if (!coverage) return answer;
-      const own = tests ?? (await storedTests(services, tenant, policyName));
-      const covered = await coverageOfTests(services, tenant, source, { tests: own, input, now });
-      if (covered === undefined) throw policyProblem('policy_not_traceable');
-      return { ...answer, coverage: covered };
-    },
-  });
 }

@@ -218,17 +218,21 @@ describe('a record of the log', () => {
     const text = JSON.stringify(body);
     for (const secret of [subject.id, 'car-1', 'secret-plate']) expect(text).not.toContain(secret);
     expect(body.answer).toEqual({ outcome: 'deny' });
-    const hidden = { type: '***', id: '***' };
+    const [from, to] = ['user', 'car'].map((type) => ({ type, id: '***' }));
     expect(body.explain.whyNot.rules[0]).toMatchObject({
-      condition: { line: 5, missing: [{ relationship: { relationshipType: 'owns', from: hidden, to: hidden } }] },
+      condition: { line: 5, missing: [{ relationship: { relationshipType: 'owns', from, to } }] },
     });
+    expect(body.explain.input).toEqual({ subject: from, action: 'car:open', resource: to });
+    expect(body.explain).not.toHaveProperty('facts');
     expect((await explain(id, viewer)).status).toBe(403);
   });
 
   test('is explained to support without the persons whose consent is missing', () => {
     const missing = { type: 'user', id: 'patient-1', name: 'share', status: 'required' } as const;
-    const { missingConsents } = maskedExplanation({ missingConsents: [missing] } as unknown as Explanation, '');
-    expect(missingConsents).toEqual([{ ...missing, type: '***', id: '***' }]);
+    const explained = { input: {}, missingConsents: [missing] } as unknown as Explanation;
+    const shown = (types: string[]) => maskedExplanation(explained, '', new Set(types)).missingConsents;
+    expect(shown([])).toEqual([{ ...missing, type: '***', id: '***' }]);
+    expect(shown(['user'])).toEqual([{ ...missing, id: '***' }]);
   });
 
   test('is explained to support without types, names and ids that the request states', async () => {

@@ -185,7 +185,7 @@ describe('why a deny', () => {
     expect(owner).toMatchObject({
       node: 'owner',
       answer: 'false',
-      conditions: [{ missing: [fact] }],
+      conditions: [{ drawn: { type: 'relationship', relationshipType: 'is_owner_of' }, missing: [fact] }],
       wouldAllowIf: [fact],
     });
     expect(body.explain.whyNot.rules.map(({ node }: { node: string }) => node)).toEqual([
@@ -260,5 +260,108 @@ describe('coverage', () => {
   test('tests without it are 400', async () => {
     const { status, body } = await call('POST', '/policies/t%3Anew/test', { body: { rego, input: {}, tests: [] } });
     expect([status, body.errors[0].pointer]).toEqual([400, '/tests']);
+  });
+});
+
+describe('a request', async () => {
+  const inherits = [
+    'package u',
+    'default outcome := "deny"',
+    'outcome := "allow" if {',
+    '	some link in input.graph.subject',
+    '	link.relationshipType == "may_use"',
+    '	link.to.id == input.resource.id',
+    '	input.subject.license == "valid"',
+    '	some c in input.consents',
+    '	c.name == "tracking"',
+    '	c.sufficient',
+    '}',
+  ].join('\n');
+  const backend = await server.client(tenant, 'pg:tenant:admin');
+  const managed = async (method: 'POST' | 'PUT', path: string, payload: object) => {
+    const answer = await server.app.inject({
+      method,
+      url: path,
+      headers: { authorization: `Bearer ${backend}` },
+      payload,
+    });
+    expect([path, answer.statusCode < 300 ? 200 : answer.body]).toEqual([path, 200]);
+    return answer.json();
+  };
+  const put = async (path: string, body: object) => {
+    const { status, body: answer } = await call('PUT', path, { body });
+    expect([path, status < 300 ? 200 : answer]).toEqual([path, 200]);
+  };
+  await put('/actor-types/user', { attributes: { license: { type: 'string' } } });
+  await put('/actor-types/household', {});
+  await put('/resource-types/car', {});
+  await put('/relationship-types/user:lives_in:household', {});
+  await put('/relationship-types/household:keeps:car', {});
+  await put('/relationship-types/user:may_use:car', {
+    inheritedThrough: [{ relationship: 'user:lives_in:household', from: 'household:keeps:car' }],
+  });
+  await put('/policies/car:use', { rego: inherits });
+  await server.services.snapshots.refresh(tenant);
+  const relate = (from: string, relationshipType: string, to: { type: string; id: string }) =>
+    managed('POST', `/${tenant}/actors/${from}/relationships`, { relationshipType, to });
+  await relate('user/bob', 'lives_in', { type: 'household', id: 'h1' });
+  await relate('household/h1', 'keeps', { type: 'car', id: 'car-7' });
+  await managed('PUT', `/${tenant}/actors/user/bob`, { license: 'valid' });
+  const bob = { subject: { type: 'user', id: 'bob' }, resource: { type: 'car', id: 'car-7' } };
+  const ask = (body: object) => call('POST', '/policies/car%3Ause/test', { body });
+
+  test('is answered with what is stored, as a decision is', async () => {
+    const decided = await managed('POST', `/authz/${tenant}?explain=true`, { action: 'car:use', ...bob });
+    const { status, body } = await ask({ request: bob });
+    expect([status, body.outcome]).toEqual([200, decided.outcome]);
+    const { time: _, ...input } = body.explain.input;
+    const { time: __, ...given } = decided.explain.input;
+    expect(input).toEqual(given);
+    expect(input.subject).toMatchObject({ id: 'bob', license: 'valid' });
+    expect(input.graph.subject).toContainEqual(expect.objectContaining({ relationshipType: 'may_use' }));
+    expect(body.explain.facts.inherited).toEqual(decided.explain.facts.inherited);
+    expect(body.explain.facts.inherited[0].relationship).toMatchObject({ relationshipType: 'may_use' });
+    // What it was given is an input that somebody may change: it is answered alike.
+    expect(await ask({ input: body.explain.input })).toMatchObject({ body: { outcome: body.outcome } });
+  });
+
+  test('of a draft is answered with what the draft reads', async () => {
+    const rego = inherits
+      .split('\n')
+      .filter((line) => !/consents|^\tc\./.test(line))
+      .join('\n');
+    expect((await ask({ rego, request: bob })).body).toMatchObject({ outcome: 'allow' });
+    const carol = { ...bob, subject: { type: 'user', id: 'carol' } };
+    expect((await ask({ rego, request: carol })).body).toMatchObject({ outcome: 'deny' });
+    const stating = `${rego}\nreason := "x" if input.dataSubjects[0]`;
+    expect((await ask({ rego: stating, request: bob })).body.code).toBe('policy_without_data_subjects');
+    const stated = { dataSubjects: { relationship: 'user:may_use:car' }, rego: stating, request: bob };
+    expect((await ask(stated)).body).toMatchObject({
+      explain: { facts: { dataSubjects: [{ type: 'user', id: 'bob' }] } },
+    });
+    const nobody = { ...stated, request: { ...bob, resource: { type: 'car', id: 'none' } } };
+    expect((await ask(nobody)).body).toMatchObject({ outcome: 'deny', reason: 'no_data_subject' });
+  });
+
+  test.each([
+    [{}, '/input'],
+    [{ input: {}, request: bob }, '/request'],
+    [{ request: bob, coverage: true }, '/coverage'],
+    [{ request: { ...bob, action: 'car:sell' } }, '/request/action'],
+    [{ request: { ...bob, graph: {} } }, '/request/graph'],
+  ])('that is wrong is refused: %j', async (body, pointer) => {
+    const { status, body: problem } = await ask(body);
+    expect([status, problem.errors?.[0]?.pointer], JSON.stringify(problem)).toEqual([400, pointer]);
+  });
+
+  test('is answered to those who try policies', async () => {
+    for (const role of ['config-viewer', 'support'] as const)
+      expect(
+        (
+          await (
+            await configClient(server, tenant, role)
+          )('POST', '/policies/car%3Ause/test', { body: { request: bob } })
+        ).status,
+      ).toBe(403);
   });
 });

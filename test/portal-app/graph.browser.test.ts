@@ -152,6 +152,12 @@ describe.skipIf(executablePath === undefined)('the graph editor', { timeout: 180
     await start(page, 'car:drive');
     const answer = page.getByRole('region', { name: 'Answer and why' });
     const focused = (attribute: string) => page.evaluate(`document.activeElement.${attribute}`);
+    const said = 'drivers need a valid license and must be 18 or older. The drawn policy car:drive leads there.';
+    await answer.getByText(`Denied: ${said}`).waitFor();
+    // Each condition as its card says it.
+    for (const sentence of ['subject.license is “valid”', 'subject.age is at least 18'])
+      await answer.getByRole('listitem').filter({ hasText: sentence }).last().getByText('does not hold').waitFor();
+    expect(await answer.getByText('First condition that does not hold').count()).toBe(0);
     const node = answer.getByRole('button', { name: 'unlicensed' });
     await node.focus();
     await page.keyboard.press('Enter');

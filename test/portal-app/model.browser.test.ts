@@ -225,6 +225,22 @@ describe.skipIf(executablePath === undefined)('the model', { timeout: 120_000 },
     await page.getByRole('button', { name: 'End: user/dora may_use car/1' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'End the relationship' }).click();
     await page.getByRole('button', { name: 'End: user/dora may_use car/1' }).waitFor({ state: 'detached' });
+    // Through a household.
+    await page.goto(at('/model/relationships?type=car&id=2'));
+    await search.getByLabel('Action (policy)').fill('car:use');
+    await search.getByRole('button', { name: 'Search' }).click();
+    await search.getByRole('button', { name: 'Why? user/alice' }).click();
+    const why = search.getByRole('region', { name: 'Why: user/alice and car/2' });
+    await why.getByText('Allowed: user:alice may car:use on car:2').waitFor();
+    await why.getByText('through user:alice lives_in household:h1').waitFor();
+    await why.getByRole('link', { name: 'Try it in the policy' }).click();
+    await page.getByRole('heading', { level: 1, name: 'car:use' }).waitFor();
+    await page.getByText('Allowed: user:alice may car:use on car:2').waitFor();
+    await page.getByLabel('Resource id').fill('3');
+    await page.getByText('These facts were loaded for user/alice car/2.').waitFor();
+    await page.getByRole('button', { name: 'Load what is stored now' }).click();
+    await page.getByText('These facts were loaded for').waitFor({ state: 'detached' });
+    await page.getByText(/^Denied:/).waitFor();
     expect(complaints).toEqual([]);
   });
 

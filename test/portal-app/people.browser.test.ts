@@ -157,6 +157,8 @@ describe.skipIf(executablePath === undefined)('people', { timeout: 120_000 }, as
     expect(to.searchParams.get('subject')).toBe('user/alice');
     expect(to.searchParams.get('resource')).toBe('car/1');
     await look(page, 'people-access');
+    await card.getByRole('link', { name: 'Explain' }).first().click();
+    await page.getByText('Allowed: user:alice may car:drive on car:1').waitFor();
     expect(complaints).toEqual([]);
   });
 

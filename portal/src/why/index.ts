@@ -1,5 +1,6 @@
 /** `<Why answer={…} explain={…} />` draws an explained decision. */
 
+export { askStored } from './ask.ts';
 export { isTold, type Place } from './places.ts';
 export type { Links } from './rules.tsx';
 export type { Answer, Explanation } from './schema.ts';

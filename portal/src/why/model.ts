@@ -53,6 +53,9 @@ export const conditionsOf = (rule: WhyNotRule) => [
   ...(rule.conditions ?? []),
 ];
 
+/** Whether the conditions that decided the answer of a drawn node hold. Its text says how they are taken together. */
+export const decidedByHolding = ({ text, answer }: WhyNotRule) => text.startsWith('none ') !== (answer === 'true');
+
 type Ends = { relationshipType: string; to: Entity; from: Entity };
 /** What somebody typed into a question may be anything: only what has the shape of a relationship is drawn. */
 const linksOf = (list: unknown, end: 'to' | 'from'): Ends[] =>

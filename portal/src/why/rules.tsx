@@ -1,12 +1,15 @@
 /** The policy's lane: rules that held, and for a deny the first condition of each that did not. */
 import type { ReactNode } from 'react';
 import { useTexts } from '../core/texts.ts';
+import { capital, sentenceOf } from '../screens/policies/graph/sentences.ts';
+import { texts as cardTexts } from '../screens/policies/graph/texts.ts';
 import { Icon } from '../ui/icons.tsx';
 import { Link } from '../ui/link.tsx';
 import { State } from '../ui/page.tsx';
-import { conditionsOf } from './model.ts';
+import { conditionsOf, decidedByHolding } from './model.ts';
 import { isAt, type Place } from './places.ts';
-import type { Explanation, FailedCondition, WhyNotRule } from './schema.ts';
+import type { Entity, Explanation, FailedCondition, WhyNotRule } from './schema.ts';
+import type { Texts } from './texts.en.ts';
 import { texts } from './texts.ts';
 
 export type Links = {
@@ -66,6 +69,7 @@ type Props = { explain: Explanation; links?: Links };
 export function Rules({ explain, links }: Props) {
   const t = useTexts(texts);
   const { policy, rules, path, whyNot, whyNotUnavailable, failure } = explain;
+  const thing = (explain.input?.resource as Entity | undefined)?.type;
   return (
     <ol>
       {rules.map(({ line, text }) => (
@@ -89,7 +93,7 @@ export function Rules({ explain, links }: Props) {
       )}
       {whyNot?.rules.map((rule, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: rules of one answer, in the policy's order
-        <Rule key={index} rule={rule} policy={policy} links={links} />
+        <Rule key={index} {...{ rule, policy, thing, links }} />
       ))}
       {failure && (
         <li className="why-item missed">
@@ -108,14 +112,22 @@ const Said = ({ sign, place }: { sign: ReactNode; place: ReactNode }) => (
   </div>
 );
 
-function Rule({ rule, policy, links }: { rule: WhyNotRule; policy?: string; links?: Links }) {
+/** A node was answered; a rule held or did not. */
+function saidOf({ node, answer, held, notReached }: WhyNotRule, t: Texts) {
+  if (node !== undefined) return { tone: 'none' as const, word: answer === 'true' ? t.answeredYes : t.answeredNo };
+  if (held) return { tone: 'ok' as const, word: t.held };
+  return notReached ? { tone: 'none' as const, word: t.notReached } : { tone: 'bad' as const, word: t.notHeld };
+}
+
+type RuleProps = { rule: WhyNotRule; policy?: string; thing?: string; links?: Links };
+
+function Rule({ rule, policy, thing, links }: RuleProps) {
   const t = useTexts(texts);
-  const { line, file, node, text, held, notReached } = rule;
+  const { line, file, node, text } = rule;
   const conditions = conditionsOf(rule);
-  const tone = held ? 'ok' : notReached ? 'none' : 'bad';
-  const word = held ? t.held : notReached ? t.notReached : t.notHeld;
+  const { tone, word } = saidOf(rule, t);
   return (
-    <li {...itemAt(rule, links, held ? 'why-item' : 'why-item missed')}>
+    <li {...itemAt(rule, links, rule.held ? 'why-item' : 'why-item missed')}>
       <Said
         sign={<State tone={tone}>{word}</State>}
         place={
@@ -128,42 +140,73 @@ function Rule({ rule, policy, links }: { rule: WhyNotRule; policy?: string; link
           )
         }
       />
-      <code>{text}</code>
+      {node === undefined && <code>{text}</code>}
       {conditions.length > 0 && (
         <ul>
-          {conditions.map((one, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: conditions of one answer, in the policy's order
-            <Condition key={index} condition={one} policy={policy} links={links} />
-          ))}
+          {conditions.map((one, index) =>
+            node === undefined ? (
+              // biome-ignore lint/suspicious/noArrayIndexKey: conditions of one answer, in the policy's order
+              <Condition key={index} condition={one} policy={policy} links={links} />
+            ) : (
+              // biome-ignore lint/suspicious/noArrayIndexKey: conditions of one node, in the drawing's order
+              <DrawnCondition key={index} condition={one} rule={rule} thing={thing} />
+            ),
+          )}
         </ul>
       )}
     </li>
   );
 }
 
+/** The values that a condition read. */
+function Read({ condition: { values, item } }: { condition: FailedCondition }) {
+  const t = useTexts(texts);
+  const read = [...values, ...(item?.values ?? [])];
+  if (read.length === 0) return null;
+  return (
+    <details>
+      <summary className="dim">{t.saw}</summary>
+      {read.map((one) => (
+        <div key={one.of}>
+          <code>
+            {one.of} = {one.value === undefined ? t.undefinedValue : JSON.stringify(one.value)}
+            {one.cut && '…'}
+          </code>
+        </div>
+      ))}
+    </details>
+  );
+}
+
+type DrawnProps = { condition: FailedCondition; rule: WhyNotRule; thing: string | undefined };
+
+/** As its card says it. */
+function DrawnCondition({ condition, rule, thing }: DrawnProps) {
+  const t = useTexts(texts);
+  const cards = useTexts(cardTexts);
+  const { drawn, text } = condition;
+  const isHeld = decidedByHolding(rule);
+  return (
+    <li>
+      <div className="row">
+        <State tone={isHeld ? 'ok' : 'bad'}>{isHeld ? t.held : t.notHeld}</State>
+      </div>
+      {drawn === undefined ? <code>{text}</code> : capital(sentenceOf(drawn, cards, thing).trim())}
+      <Read condition={condition} />
+    </li>
+  );
+}
+
 function Condition({ condition, policy, links }: { condition: FailedCondition; policy?: string; links?: Links }) {
   const t = useTexts(texts);
-  const { line, file, text, values, item, because } = condition;
-  const read = [...values, ...(item?.values ?? [])];
+  const { line, file, text, item, because } = condition;
   return (
     <li {...itemAt(condition, links)}>
       <div className="row">
         <span className="dim">{t.firstMissed}</span> <LineLink {...{ policy, line, file, links }} />
       </div>
       <code>{item === undefined ? text : `${text}\n${item.text}`}</code>
-      {read.length > 0 && (
-        <details>
-          <summary className="dim">{t.saw}</summary>
-          {read.map((one) => (
-            <div key={one.of}>
-              <code>
-                {one.of} = {one.value === undefined ? t.undefinedValue : JSON.stringify(one.value)}
-                {one.cut && '…'}
-              </code>
-            </div>
-          ))}
-        </details>
-      )}
+      <Read condition={condition} />
       {because && because.length > 0 && (
         <ul>
           {because.map((one, index) => (

@@ -1,3 +1,5 @@
+import type { Condition } from '../../../crds/graph.ts';
+
 /** What the server tells of a decision: `explain` of POST C/policies/{p}/test, of C/decisions/{id}/explain and of /authz?explain=true (docs/explain.md). */
 export type Entity = { type?: string; id?: string };
 export type MissingFact = {
@@ -11,6 +13,8 @@ export type FailedCondition = {
   line?: number;
   file?: string;
   text: string;
+  /** Of a drawn policy: the condition as it is drawn. */
+  drawn?: Condition;
   values: ShownValue[];
   item?: { line?: number; file?: string; text: string; values: ShownValue[] };
   missing?: MissingFact[];

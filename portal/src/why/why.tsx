@@ -28,7 +28,11 @@ export function sentenceOf(model: Model, answer: Answer, explain: Explanation, t
     if (fact !== undefined) return t.missingFacts(fact.map(factText).join('”, “'));
     if (explain.failure) return t.undefined(policy);
     if (explain.whyNot === undefined) return `${t.policySaid(policy)}.`;
-    return typeof answer.reason === 'string' ? `${t.noneHeld(policy)} (${answer.reason})` : t.noneHeld(policy);
+    const isDrawn = explain.path !== undefined;
+    if (typeof answer.reason !== 'string' || answer.reason === '')
+      return isDrawn ? t.drawnDenies(policy) : t.noneHeld(policy);
+    const reason = /[.!?]$/.test(answer.reason) ? answer.reason : `${answer.reason}.`;
+    return isDrawn ? t.drawnDeniesAs(reason, policy) : t.noneHeldAs(reason, policy);
   }
   if (model.outcome === 'other') return t.answers(policy);
   const [rule] = explain.rules;
@@ -44,8 +48,8 @@ export function Why({ answer, explain, links }: Props) {
   const color = { allow: 'var(--ok)', deny: 'var(--bad)', other: 'inherit' }[model.outcome];
   const icon = { allow: 'allow', deny: 'deny', other: 'info' } as const;
   const { advice } = model;
-  // Support is given neither the input nor the facts.
-  const isHidden = explain.input === undefined;
+  // Support is not given the facts.
+  const isHidden = explain.facts === undefined;
   return (
     <article className="why">
       <p className="why-sentence">

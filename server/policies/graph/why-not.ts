@@ -73,6 +73,7 @@ function conditionOf(condition: Condition, input: unknown, consenting: Consentin
   return {
     ...{
       text: textOf(condition),
+      ...(JSON.stringify(condition).length > TEXT_CHARS_MAX ? {} : { drawn: condition }),
       values: pathsOf(condition).map((path) => shownValue(`input.${path}`, at(input, path) as never)),
     },
     ...(missing.length === 0 ? {} : { missing }),

@@ -49,6 +49,11 @@ const FailedCondition = Type.Object(
     line: Type.Optional(line),
     file: Type.Optional(file),
     text: Type.String({ description: 'The condition as the policy has it.' }),
+    drawn: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'For a drawn policy: the condition as the drawing has it. Absent where it is long.',
+      }),
+    ),
     values: Type.Array(ShownValue),
     item: Type.Optional(
       Type.Object(

@@ -11516,8 +11516,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Evaluate a stored policy, or a draft of it, for an input, without storing anything
-         * @description With coverage: also what the tests of the policy and this input reach. Of a draft the tests that are stored under its name, unless the request has tests.
+         * Evaluate a stored policy, or a draft of it, for an input or a request, without storing anything
+         * @description The body has either input, which the policy is given as it is, or request: then the service adds the facts that a decision about it reads, as POST /authz does for a back end, and explain.input has them. With coverage: also what the tests of the policy and this input reach. Of a draft the tests that are stored under its name, unless the request has tests.
          */
         post: {
             parameters: {
@@ -11641,7 +11641,7 @@ export interface paths {
                             path?: string;
                         };
                         /** @description The input document of the policy. */
-                        input: {
+                        input?: {
                             [key: string]: unknown;
                         };
                         /** @description true: say which lines the tests of the policy and this input reach, and which they do not. */
@@ -11664,6 +11664,7 @@ export interface paths {
                                 obligations?: string[];
                             };
                         }[];
+                        request?: components["schemas"]["AuthorizationRequest"];
                     };
                 };
             };
@@ -11938,6 +11939,8 @@ export interface paths {
                             oldest?: string;
                             /** @description Whether all records since `since` were replayed. */
                             complete: boolean;
+                            /** @description The mode of the decision log: what it does not record is not replayed. With `denies`, nothing is known of allowed requests. */
+                            decisionLog: string;
                             /** @description Number of records for which the draft gives the recorded answer. */
                             unchanged: number;
                             /** @description Number of records for which the draft gives a different outcome, reason or obligations. */
@@ -12184,7 +12187,7 @@ export interface paths {
                                 now?: unknown;
                             }[];
                             notes: string[];
-                            /** @description As in an explained decision. Support sees no values and ids in it. */
+                            /** @description As in an explained decision. Support sees the action and the types of the tenant in it, and no values and ids. */
                             explain?: unknown;
                         };
                     };

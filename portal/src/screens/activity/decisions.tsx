@@ -35,6 +35,8 @@ type Decision = {
   requestId?: string;
 };
 const names = ['action', 'outcome', 'subjectId', 'resourceId', 'reason'] as const;
+/** As the server masks ids. */
+const hidden = '***';
 const nameOf = (entity: Entity | undefined, none: string) =>
   entity === undefined ? none : [entity.type, entity.id].filter((one) => one !== undefined).join('/') || none;
 
@@ -54,6 +56,8 @@ function Log() {
   const { tenant, api } = useTenant();
   const [filters, set] = useFilters(names);
   const [opened, setOpened] = useState<Decision>();
+  // It is not told of whom and of what a decision was.
+  const isMasked = tenant.role === 'support';
   const pages = usePages(['decisions', tenant.code, filters], async (cursor, signal) => {
     const query = { ...filters, limit: 50, cursor };
     const { data } = await api.get<{ decisions: Decision[]; cursor?: string }>('/decisions', { query, signal });
@@ -104,7 +108,11 @@ function Log() {
               id: 'question',
               header: t.question,
               cell: ({ request: { subject, resource }, action }) =>
-                t.decided(nameOf(subject, t.nobody), action ?? '', nameOf(resource, t.nothing)),
+                t.decided(
+                  nameOf(subject, isMasked ? hidden : t.nobody),
+                  action ?? '',
+                  nameOf(resource, isMasked ? hidden : t.nothing),
+                ),
             },
             { id: 'reason', header: t.reason, cell: ({ answer }) => answer.reason ?? '' },
             { id: 'caller', header: t.caller, cell: ({ caller }) => caller },

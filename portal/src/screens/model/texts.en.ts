@@ -148,10 +148,7 @@ export const en = {
   whatTitle: 'With what',
   why: 'Why?',
   whyTitle: (subject: string, resource: string) => `Why: ${subject} and ${resource}`,
-  whyAbout:
-    'Answered for the relationships that there are now. Consents, attributes and the context of a request are not in it.',
-  whyCut:
-    'Answered for the first 200 relationships of each end. Consents, attributes and the context of a request are not in it.',
+  whyAbout: 'Answered for what is stored now. The context of a request is not in it.',
   openInPolicy: 'Try it in the policy',
   exporting: 'Exporting',
   exportCsv: 'Export as CSV',

@@ -150,9 +150,7 @@ export const nl = {
   whatTitle: 'Waarmee',
   why: 'Waarom?',
   whyTitle: (subject, resource) => `Waarom: ${subject} en ${resource}`,
-  whyAbout: 'Beantwoord voor de relaties van dit moment, zonder toestemmingen, attributen en context van een verzoek.',
-  whyCut:
-    'Beantwoord voor de eerste 200 relaties van beide kanten, zonder toestemmingen, attributen en context van een verzoek.',
+  whyAbout: 'Beantwoord voor wat nu opgeslagen is, zonder de context van een verzoek.',
   openInPolicy: 'In de policy proberen',
   exporting: 'Bezig met exporteren',
   exportCsv: 'Als CSV exporteren',

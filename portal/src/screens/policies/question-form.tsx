@@ -1,22 +1,24 @@
 /** The question that is tried. */
 import { Button, TextInput } from '@mantine/core';
-import { useId, useState } from 'react';
+import { useId } from 'react';
 import { useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import { CodeEditor } from '../../editor/code-editor.tsx';
-import { ProblemAlert } from '../../ui/index.ts';
-import { asJson, type Input, pretty, type Question, storedFacts } from './question.ts';
+import { Notice, ProblemAlert } from '../../ui/index.ts';
+import { asJson, type Input, pairOf, type Question } from './question.ts';
 import { texts } from './texts.ts';
+import type { Loading } from './use-question.ts';
 
 type Props = {
   policy: string;
   question: Question;
   input: Input;
   types: readonly string[];
+  loading: Loading;
   onChange: (question: Question) => void;
 };
 
-export function QuestionForm({ policy, question, input, types, onChange }: Props) {
+export function QuestionForm({ policy, question, input, types, loading, onChange }: Props) {
   const t = useTexts(texts);
   const { tenant } = useTenant();
   const isForm = question.mode === 'form';
@@ -35,7 +37,7 @@ export function QuestionForm({ policy, question, input, types, onChange }: Props
         </label>
       </fieldset>
       {isForm ? (
-        <Fields {...{ policy, question, types, change, wrong }} />
+        <Fields {...{ policy, question, types, loading, change, wrong }} />
       ) : (
         <>
           <CodeEditor label={t.input} language="json" value={question.json} onChange={(json) => change({ json })} />
@@ -59,11 +61,12 @@ type FieldsProps = {
   policy: string;
   question: Question;
   types: readonly string[];
+  loading: Loading;
   change: (part: Partial<Question>) => void;
   wrong: { field: string; detail: string } | undefined;
 };
 
-function Fields({ policy, question, types, change, wrong }: FieldsProps) {
+function Fields({ policy, question, types, loading, change, wrong }: FieldsProps) {
   const t = useTexts(texts);
   const list = useId();
   const text = (field: 'subjectType' | 'subjectId' | 'resourceType' | 'resourceId', label: string) => (
@@ -101,35 +104,28 @@ function Fields({ policy, question, types, change, wrong }: FieldsProps) {
       {wrong?.field === 'context' && <NoJson detail={wrong.detail} />}
       <h3>{t.facts}</h3>
       <p className="dim">{t.factsAbout}</p>
-      <StoredFacts question={question} onFound={(facts) => change({ facts })} />
+      <StoredFacts question={question} loading={loading} />
       <CodeEditor label={t.facts} language="json" value={question.facts} onChange={(facts) => change({ facts })} />
       {wrong?.field === 'facts' && <NoJson detail={wrong.detail} />}
     </>
   );
 }
 
-function StoredFacts({ question, onFound }: { question: Question; onFound: (facts: string) => void }) {
+function StoredFacts({ question, loading }: { question: Question; loading: Loading }) {
   const t = useTexts(texts);
-  const { api } = useTenant();
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
-  const load = async () => {
-    setBusy(true);
-    setError(undefined);
-    try {
-      onFound(pretty(await storedFacts(api, question)));
-    } catch (caught) {
-      setError(caught);
-    } finally {
-      setBusy(false);
-    }
-  };
+  const { factsOf, facts } = question;
   return (
-    <div>
-      <Button variant="default" loading={isBusy} onClick={load}>
-        {t.loadFacts}
-      </Button>
-      {error !== undefined && <ProblemAlert error={error} />}
+    <div className="stack">
+      <div>
+        <Button variant="default" loading={loading.isBusy} onClick={loading.load}>
+          {t.loadFacts}
+        </Button>
+      </div>
+      {loading.error !== undefined && <ProblemAlert error={loading.error} />}
+      {loading.denied && <Notice tone="warn">{t.deniedBefore(loading.denied.explain.failure?.detail ?? '')}</Notice>}
+      {factsOf !== undefined && facts !== '' && factsOf !== pairOf(question) && (
+        <Notice tone="warn">{t.factsOfOthers(factsOf)}</Notice>
+      )}
     </div>
   );
 }

@@ -1,7 +1,5 @@
 /** The question that is tried: fields of a form, or the whole input as JSON. */
 import { useQuery } from '@tanstack/react-query';
-import type { TenantApi } from '../../core/api.ts';
-import { segment } from '../../core/api.ts';
 import { useTenant } from '../../core/session.ts';
 import { noVocabulary, type Vocabulary } from '../../editor/completion.ts';
 
@@ -15,6 +13,8 @@ export type Question = {
   /** JSON texts: what the request brings besides, and what the policy is given beside the request. */
   context: string;
   facts: string;
+  /** Whose facts they are, where they were loaded. */
+  factsOf?: string;
   /** The whole input, in mode json. */
   json: string;
 };
@@ -92,37 +92,32 @@ export function firstQuestion(policy: string, { types }: Vocabulary): Question {
   };
 }
 
-type Ended = { relationshipType: string; to?: JsonObject; from?: JsonObject };
-type Consent = { name: string; version: string; document: unknown; status: string };
-const sufficient = ['given', 'valid', 'grace'];
+/** The two that it is about, as addresses of the portal have them. */
+export const pairOf = ({ subjectType, subjectId, resourceType, resourceId }: Question) =>
+  `${subjectType}/${subjectId} ${resourceType}/${resourceId}`;
 
-/** What the tenant has stored of both ends, as a policy would be given it; inherited relationships are not among it. */
-export async function storedFacts(api: TenantApi, question: Question): Promise<JsonObject> {
-  const { subjectType, subjectId, resourceType, resourceId } = question;
-  const related = async (kind: 'actors' | 'resources', type: string, id: string) => {
-    if (type === '' || id === '') return [];
-    const path = `/${kind}/${segment(type)}/${segment(id)}/relationships`;
-    const { relationships } = (await api.get<{ relationships: Ended[] }>(path, { query: { limit: 200 } })).data;
-    return relationships.map(({ relationshipType, to, from }) => ({
-      ...{ type: relationshipType, relationshipType },
-      ...(to ? { to } : { from }),
-    }));
+/** What a decision about a question is asked with, where the form can say it. */
+export function requestOf({ subjectType, subjectId, resourceType, resourceId, context }: Question) {
+  const given = objectOf(context);
+  return {
+    subject: entity(subjectType, subjectId),
+    resource: entity(resourceType, resourceId),
+    ...(typeof given === 'string' ? {} : { context: given }),
   };
-  const agreed = async () => {
-    if (subjectId === '') return [];
-    const query = { userId: subjectId, limit: 200 };
-    const { consents } = (await api.get<{ consents: Consent[] }>('/consents', { query })).data;
-    return consents.map(({ name, version, document, status }) => ({
-      ...{ name, version, document, status },
-      sufficient: sufficient.includes(status),
-    }));
+}
+
+/** @param input what the policy is given for it: what the form does not ask become its facts */
+export function withFacts(question: Question, input: JsonObject): Question {
+  const { subject, resource, context, action: _, tenant: __, ...rest } = input;
+  const attributes = (of: unknown) => {
+    const { type: _type, id: _id, ...more } = isObject(of) ? of : {};
+    return Object.keys(more).length > 0 ? more : undefined;
   };
-  const [subject, resource, consents] = await Promise.all([
-    related('actors', subjectType, subjectId),
-    related('resources', resourceType, resourceId),
-    agreed(),
-  ]);
-  return { graph: { subject, resource }, consents };
+  const [own, its] = [attributes(subject), attributes(resource)];
+  const facts = { ...(own && { subject: own }), ...(its && { resource: its }), ...rest };
+  // An invitation came by a token in it, which the policy is not given.
+  const told = 'invitation' in rest && isObject(context) ? { context: pretty(context) } : {};
+  return { ...question, ...told, facts: pretty(facts), factsOf: pairOf(question) };
 }
 
 /** The names that the tenant has, for completion. */

@@ -94,6 +94,8 @@ export const en = {
   factsAbout:
     'Relationships, consents and attributes that the policy is given. Nothing is read from the tenant unless you load it.',
   loadFacts: 'Load what is stored now',
+  deniedBefore: (detail: string) => `A decision about this is denied before the policy is evaluated: ${detail}`,
+  factsOfOthers: (pair: string) => `These facts were loaded for ${pair}. Load them again for this question.`,
   noJson: (detail: string) => `This is not a JSON object: ${detail}`,
   mayNotTry: 'Your role reads policies and does not try them.',
   trace: 'Answer and why',

@@ -97,6 +97,8 @@ export const nl = {
   factsAbout:
     'Relaties, toestemmingen en attributen die de policy krijgt. Er wordt niets uit de tenant gelezen tenzij u het laadt.',
   loadFacts: 'Laad wat nu opgeslagen is',
+  deniedBefore: (detail) => `Een beslissing hierover wordt geweigerd voordat de policy wordt uitgevoerd: ${detail}`,
+  factsOfOthers: (pair) => `Deze feiten zijn geladen voor ${pair}. Laad ze opnieuw voor deze vraag.`,
   noJson: (detail) => `Dit is geen JSON-object: ${detail}`,
   mayNotTry: 'Uw rol leest policy’s en probeert ze niet.',
   trace: 'Antwoord en waarom',

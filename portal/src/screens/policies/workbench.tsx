@@ -1,19 +1,18 @@
 /** The three columns of a policy, and what is above them: its owner, its state, saving. */
-import { useEffect, useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { useFilters, useGo } from '../../core/address.ts';
 import { segment } from '../../core/api.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import { PageHeader, ProblemAlert } from '../../ui/index.ts';
 import type { Place } from '../../why/index.ts';
-import { useAsked } from './asked.ts';
 import { Cases } from './cases.tsx';
 import { type ColumnPart, Columns } from './columns.tsx';
 import { Conflict } from './conflict.tsx';
 import { drawnRego } from './drawn-rego.tsx';
 import { HeaderAbout, HeaderActions } from './header.tsx';
 import { type Marking, placeOf, useMarking } from './marking.ts';
-import { firstQuestion, inputOf, ofInput, ofPair, type Question, useVocabulary } from './question.ts';
+import { ofInput } from './question.ts';
 import { QuestionForm } from './question-form.tsx';
 import { SaveBar } from './save-bar.tsx';
 import type { Stored } from './shapes.ts';
@@ -22,6 +21,7 @@ import { texts } from './texts.ts';
 import { Recorded, Trace, TraceBox, useDecision } from './trace.tsx';
 import { type Checked, useCheck } from './use-check.ts';
 import { type Editing, useEditing } from './use-editing.ts';
+import { type AskedQuestion, useQuestion } from './use-question.ts';
 
 type Props = { name: string; stored: Stored | undefined };
 
@@ -34,9 +34,12 @@ export function Workbench({ name, stored }: Props) {
   const editing = useEditing(name, stored, { template: filters.template, mayEdit, isChanging });
   const { base, draft, readOnly } = editing;
   const owner = base?.policy.managedBy ?? 'api';
-  const asked = useQuestion(name, filters);
-  const input = 'input' in asked.input ? asked.input.input : undefined;
-  const checked = useCheck({ name, draft, input, canDryRun: !editing.isManaged, isOff: !mayEdit || editing.isOld });
+  const asked = useQuestion(name, filters, { draft, mayTry: mayEdit });
+  // Until its facts are there, an answer would be about others.
+  const { isBusy, error, denied } = asked.loading;
+  const input = 'input' in asked.input && !isBusy && error === undefined ? asked.input.input : undefined;
+  const found = useCheck({ name, draft, input, canDryRun: !editing.isManaged, isOff: !mayEdit || editing.isOld });
+  const checked = denied ? { ...found, tried: { ...found.tried, ...denied } } : found;
   const line = filters.line === undefined ? undefined : Number(filters.line);
   const marking = useMarking(line);
   const panes: Panes = {
@@ -80,32 +83,6 @@ export function Workbench({ name, stored }: Props) {
   );
 }
 
-/** Where a page was opened from: a decision of the log, or two things of which another page asks (`user/alice`, `car/7`). */
-type Opened = { decision?: string; subject?: string; resource?: string };
-
-/** What is asked; what the page was opened with fills it in. */
-function useQuestion(name: string, { decision, subject, resource }: Opened) {
-  const { tenant } = useTenant();
-  const vocabulary = useVocabulary();
-  const kept = useAsked(`${tenant.code}/policy-question/${name}`);
-  const [own, setOwn] = useState<{ opened: string; question: Question }>();
-  const explained = useDecision(decision).data?.explain?.input;
-  const first = firstQuestion(name, vocabulary);
-  const opened = decision ?? (subject !== undefined || resource !== undefined ? `${subject} ${resource}` : undefined);
-  const isOwn = opened !== undefined && own?.opened === opened;
-  const question = isOwn ? own.question : (kept.draft ?? first);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each that is opened
-  useEffect(() => {
-    if (opened === undefined) return;
-    if (decision === undefined) setOwn({ opened, question: ofPair(first, subject, resource) });
-    else if (explained) setOwn({ opened, question: ofInput(first, explained) });
-  }, [opened, explained]);
-  const input = useMemo(() => inputOf(question, name, tenant.code), [question, name, tenant.code]);
-  // What was filled in is its own: the question that was there before comes back without it.
-  const ask = (next: Question) => (isOwn ? setOwn({ opened, question: next }) : kept.keep(next));
-  return { question, input, ask, first, vocabulary };
-}
-
 type Panes = {
   name: string;
   editing: Editing;
@@ -114,7 +91,7 @@ type Panes = {
   line: number | undefined;
   decision: string | undefined;
   isChanging: boolean;
-  asked: ReturnType<typeof useQuestion>;
+  asked: AskedQuestion;
   marking: Marking;
 };
 
@@ -158,6 +135,7 @@ function TryIt({ name, editing, checked, readOnly, line, asked, mayTry }: Panes 
       {mayTry ? (
         <QuestionForm
           {...{ policy: name, question: asked.question, input: asked.input, types: asked.vocabulary.types }}
+          loading={asked.loading}
           onChange={asked.ask}
         />
       ) : (

@@ -54,7 +54,7 @@ function time({ after, before, fromTime, toTime, weekdays, timezone }: Condition
 }
 
 /** A sentence that begins with a path, such as subject.age, keeps its name as it is written. */
-const capital = (text: string) => (/^\S*\.\S/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1));
+export const capital = (text: string) => (/^\S*\.\S/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1));
 
 /** The lines of a card. Of several conditions the first line says how they are taken together. */
 export function linesOf(node: GraphNode, t: Texts, thing?: string): string[] {
