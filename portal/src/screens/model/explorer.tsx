@@ -155,7 +155,10 @@ function Around({ of, onFollow }: { of: Entity; onFollow: (to: Entity) => void }
   const names = useNames(useModel().data);
   const out = useSide(of, 'from');
   const into = useSide(of, 'to');
-  const { count, ...picture } = useMemo(() => drawing(of, out.rows, into.rows, names), [of, out.rows, into.rows, names]);
+  const { count, ...picture } = useMemo(
+    () => drawing(of, out.rows, into.rows, names),
+    [of, out.rows, into.rows, names],
+  );
   const isSupport = tenant.role === 'support';
   const follow = (id: string) => {
     const to = entityOf(id);
