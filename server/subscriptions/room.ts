@@ -30,6 +30,7 @@ export const subscriptionsRoom = defineRoom({
     const configured = configuredBy({ clock, encrypter, baseUrl, types });
     const deliveries = deliveriesOf(base, use, configured);
     if (base.writesOnly === undefined) followConfiguration(base, use, deliveries);
+    const { waitForRevision: served } = use(snapshotRoom);
     const entityTypes = lateBound<() => EntityTypes>('the types of actors and resources');
     return {
       ...use(writesRoom),
@@ -37,7 +38,10 @@ export const subscriptionsRoom = defineRoom({
       ...{ configured: configured as unknown as Configured, deliveries },
       ...{ entityTypes: entityTypes.call, provideEntityTypes: entityTypes.provide },
       hint: (tenant: string) => deliveries.lanes.hint([tenant]),
-      waitForRevision: use(snapshotRoom).waitForRevision,
+      // An answer says that pausing counts: what is being sent here has heard of it before.
+      async waitForRevision(tenant: string, revision: number): Promise<void> {
+        await Promise.all([served(tenant, revision), deliveries.configChanged(tenant)]);
+      },
     };
   },
   resourceKinds,
