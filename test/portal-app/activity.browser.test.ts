@@ -39,6 +39,15 @@ describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000
       .getByText(/^Denied/)
       .first()
       .waitFor();
+    // Its id, pasted, leads there too.
+    const { decisions } = (await config('GET', '/decisions?outcome=deny')).body;
+    await page.goto(at(''));
+    await page.getByRole('cell', { name: 'user/alice' }).waitFor();
+    await page.waitForLoadState('networkidle');
+    await page.keyboard.press('Control+k');
+    await page.getByRole('dialog').getByRole('combobox').fill(decisions[0].id);
+    await page.getByRole('option', { name: decisions[0].id }).click();
+    await page.waitForURL(`**/policies/car%3Adrive?decision=${decisions[0].id}`);
     expect(complaints).toEqual([]);
   });
 
@@ -98,6 +107,11 @@ describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000
     await page.getByRole('row', { name: /relationship-invitation en/ }).click();
     await page.getByLabel('Subject').fill('{{ name }} shares with you');
     await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByRole('heading', { level: 2, name: /shares with you$/ }).waitFor();
+    // It follows what is typed.
+    await page.getByLabel('Subject').fill('{{ name }} lends');
+    await page.getByRole('heading', { level: 2, name: /lends$/ }).waitFor();
+    await page.getByLabel('Subject').fill('{{ name }} shares with you');
     await page.getByRole('heading', { level: 2, name: /shares with you$/ }).waitFor();
     const title = page.frameLocator('iframe[title="The mail as it looks"]').getByRole('heading', { level: 1 });
     await title.waitFor();

@@ -1,7 +1,7 @@
 /** One mail template: its texts, and what a mail by it looks like. */
 import { Button, Textarea, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useRouteParams } from '../../core/address.ts';
 import { asRead, notStored, segment } from '../../core/api.ts';
 import { useDraft } from '../../core/drafts.ts';
@@ -74,7 +74,6 @@ function Editor({ template, etag, path, draftKey }: EditorProps) {
   const parts = draft ?? stored;
   const [isRestoring, setRestoring] = useState(false);
   const [isTesting, setTesting] = useState(false);
-  const [preview, setPreview] = useState<Shown & { count: number }>();
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
   const isOld = kept.isOld && !isBusy;
@@ -89,10 +88,7 @@ function Editor({ template, etag, path, draftKey }: EditorProps) {
     work().catch(setError);
   };
   const reload = () => queryClient.invalidateQueries({ queryKey: ['templates', tenant.code] });
-  const show = async () => {
-    const { data } = await api.post<Shown>(`${path}/preview`, { body: sent });
-    setPreview((before) => ({ ...data, count: (before?.count ?? 0) + 1 }));
-  };
+  const { preview, show } = usePreview(path, sent, setError);
   const save = async () => {
     setBusy(true);
     try {
@@ -134,7 +130,7 @@ function Editor({ template, etag, path, draftKey }: EditorProps) {
         {error !== undefined && <ProblemAlert error={error} />}
         <div className="chips">
           {mayDo(tenant.role, 'edit') && (
-            <Button variant="default" onClick={() => attempt(show)}>
+            <Button variant="default" onClick={() => void show()}>
               {t.preview}
             </Button>
           )}
@@ -172,6 +168,36 @@ function Editor({ template, etag, path, draftKey }: EditorProps) {
       )}
     </WithPanel>
   );
+}
+
+/** What the mail looks like once it was asked for, made again after a moment without typing. */
+function usePreview(path: string, body: object, setError: (error: unknown) => void) {
+  const { api } = useTenant();
+  const [preview, setPreview] = useState<Shown & { count: number }>();
+  const made = useRef<string>(undefined);
+  const source = JSON.stringify(body);
+  const isShown = preview !== undefined;
+  const show = async (signal?: AbortSignal) => {
+    made.current = source;
+    try {
+      const { data } = await api.post<Shown>(`${path}/preview`, { body, ...(signal && { signal }) });
+      setError(undefined);
+      setPreview((before) => ({ ...data, count: (before?.count ?? 0) + 1 }));
+    } catch (error) {
+      if (!signal?.aborted) setError(error);
+    }
+  };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: of what is typed
+  useEffect(() => {
+    if (!isShown || made.current === source) return;
+    const stop = new AbortController();
+    const timer = setTimeout(() => void show(stop.signal), 500);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [source, isShown]);
+  return { preview, show };
 }
 
 type FieldsProps = { parts: Parts; isReadOnly: boolean; onChange: (changed: Partial<Parts>) => void };
