@@ -115,11 +115,6 @@ describe.skipIf(executablePath === undefined)('the settings', async () => {
     await using opened = await open();
     const { page, complaints } = opened;
     await page.goto(at('/issuers'));
-    await page.getByRole('button', { name: 'Trust an issuer' }).click();
-    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('login');
-    await page.getByLabel('Issuer (https URL)').fill(idp.issuer);
-    await page.getByRole('button', { name: 'Trust it' }).click();
-    await page.getByRole('cell', { name: 'login' }).click();
     const check = page.getByRole('region', { name: 'Does this token work?' });
     const judge = async (token: string) => {
       await check.getByLabel('Access token').fill(token);
@@ -127,6 +122,16 @@ describe.skipIf(executablePath === undefined)('the settings', async () => {
       await check.getByRole('status').waitFor();
       return check.innerText();
     };
+    // Before any is trusted: the tenant's own tokens, and a token of an issuer that is not.
+    const ownToken = (await site.server.user(tenant, 'ben')).toString();
+    expect(await judge(ownToken)).toContain('A request with this token is accepted now.');
+    expect(await judge(good)).not.toContain('A request with this token is accepted now.');
+    await page.getByRole('button', { name: 'Trust an issuer' }).click();
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('login');
+    await page.getByLabel('Issuer (https URL)').fill(idp.issuer);
+    await page.getByRole('button', { name: 'Trust it' }).click();
+    await page.getByRole('cell', { name: 'login' }).click();
+    await page.getByRole('heading', { level: 1, name: 'login' }).waitFor();
     // As people copy it.
     const accepted = await judge(`Bearer ${good}\n`);
     expect(accepted).toContain('A request with this token is accepted now.');
@@ -140,8 +145,7 @@ describe.skipIf(executablePath === undefined)('the settings', async () => {
     expect(late).toContain('The access token was refused: aud names no audience of this tenant.');
     expect(await check.getByText('failed', { exact: true }).count()).toBe(2);
     expect(await judge('opaque')).toContain('an opaque token');
-    const own = (await site.server.user(tenant, 'ben')).toString();
-    expect(await judge(own)).toContain('The token is of the tenant’s own issuer');
+    expect(await judge(ownToken)).toContain('The token is of the tenant’s own issuer');
     await check.getByRole('button', { name: 'Forget it' }).click();
     await expect.poll(() => check.getByLabel('Access token').inputValue()).toBe('');
     await judge(good);

@@ -8,6 +8,7 @@ import { queryClient, usePages } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import { curl, DataTable, Empty, ProblemAlert, ShowAs, SidePanel, toast, WithPanel } from '../../ui/index.ts';
+import { TokenCheck } from './check/token-check.tsx';
 import { SettingsPage } from './tabs.tsx';
 import { texts } from './texts.ts';
 
@@ -57,6 +58,7 @@ export default function Issuers() {
           columns={[{ id: 'name', header: t.name, cell: (name) => name }]}
         />
       </WithPanel>
+      {mayDo(tenant.role, 'edit') && <TokenCheck />}
     </SettingsPage>
   );
 }

@@ -22,7 +22,8 @@ type Checked = { accepted: boolean; trustedIssuer?: string; steps: Step[]; calle
 /** As people copy it from a header. */
 const tokenOf = (text: string) => text.trim().replace(/^(bearer|dpop)\s+/i, '');
 
-export function TokenCheck({ issuer }: { issuer: string }) {
+/** @param issuer of whose page it is; absent: of all of them */
+export function TokenCheck({ issuer }: { issuer?: string }) {
   const t = useTexts(texts);
   const { api } = useTenant();
   const [text, setText] = useState('');
@@ -80,7 +81,7 @@ export function TokenCheck({ issuer }: { issuer: string }) {
   );
 }
 
-function Answer({ checked, issuer }: { checked: Checked; issuer: string }) {
+function Answer({ checked, issuer }: { checked: Checked; issuer: string | undefined }) {
   const t = useTexts(texts);
   const { accepted, trustedIssuer, steps, caller, boundToKey } = checked;
   const isOfTrusted = steps.some(({ step, result }) => step === 'issuer' && result === 'passed');
@@ -94,7 +95,7 @@ function Answer({ checked, issuer }: { checked: Checked; issuer: string }) {
           {boundToKey && <p>{t.bound}</p>}
         </Notice>
       </div>
-      {isOfTrusted && trustedIssuer !== issuer && (
+      {issuer !== undefined && isOfTrusted && trustedIssuer !== issuer && (
         <Notice tone="warn">{trustedIssuer === undefined ? t.ofOwn : t.ofAnother(trustedIssuer)}</Notice>
       )}
       {caller && <Facts facts={callerFacts(caller, t)} />}
