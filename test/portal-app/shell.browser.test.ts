@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { lookAround } from './looks.ts';
-import { createPortal, executablePath, look } from './portal.ts';
+import { comeBackLater, createPortal, executablePath, look } from './portal.ts';
 
 const names = ['Overview', 'Policies', 'Model', 'Consents', 'People', 'Activity', 'Settings'];
 const firstPageMax = 200 * 1024;
@@ -86,9 +86,10 @@ describe.skipIf(executablePath === undefined)('the portal', { timeout: 120_000 }
     await expect.poll(() => page.evaluate('document.documentElement.lang')).toBe('nl');
   });
 
-  test('says over the page that the session has ended, and leads to the log-in and back', async () => {
+  test('says over the page that the session has ended, and goes on with what was typed after a log-in in another tab', async () => {
     await using opened = await open();
     const { page, context } = opened;
+    const cookies = await context.cookies();
     await page.goto(at(`/t/${tenant}/policies?state=bad`));
     await heading(page, 'Policies');
     await context.clearCookies();
@@ -100,8 +101,26 @@ describe.skipIf(executablePath === undefined)('the portal', { timeout: 120_000 }
     const link = await dialog.getByRole('link', { name: 'Log in again' }).getAttribute('href');
     const to = new URL(link ?? '', site.base).searchParams.get('to');
     expect(to).toBe(`/portal/t/${tenant}/policies?state=bad`);
-    await dialog.getByRole('link', { name: 'Log in again' }).click();
-    await page.getByLabel('Email address').waitFor();
+    // A form without a draft, too.
+    await context.addCookies(cookies);
+    await page.goto(at(`/t/${tenant}/model?make=type`));
+    await page.getByRole('complementary').getByLabel('Name').first().fill('bicycle');
+    await context.clearCookies();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor();
+    const [tab] = await Promise.all([
+      context.waitForEvent('page'),
+      dialog.getByRole('link', { name: 'Log in again' }).click(),
+    ]);
+    await tab.getByLabel('Email address').waitFor();
+    await comeBackLater(page);
+    await dialog.waitFor();
+    await context.addCookies(cookies);
+    await tab.close();
+    await comeBackLater(page);
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'bicycle' }).first().waitFor();
   });
 
   test('why says in one sentence what was missing', async () => {

@@ -37,6 +37,13 @@ export function useTenant(): { tenant: Tenant; api: TenantApi } {
 
 export const tenantContext = (tenant: Tenant) => ({ tenant, api: tenantApi(tenant.code) });
 
+/** Whether somebody with this session is a member of the tenant of this page; of an account's page there are no members. */
+export function isMemberHere({ tenants = [] }: { tenants?: readonly { code: string }[] }): boolean {
+  const isHere = ({ code }: { code: string }) =>
+    `${location.pathname}/`.startsWith(`${base}/portal/t/${encodeURIComponent(code)}/`);
+  return ownTenant !== '' || tenants.some(isHere);
+}
+
 /** Where somebody logs in and comes back to this page. */
 export function logInPath(): string {
   if (ownTenant === '')

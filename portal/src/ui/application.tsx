@@ -5,8 +5,8 @@ import { type Context, type ReactNode, StrictMode, Suspense, useEffect, useRef }
 import { nonce } from '../core/page.ts';
 import { ApiProblem } from '../core/problem.ts';
 import { queryClient } from '../core/query.ts';
-import { logInPath, PersonContext } from '../core/session.ts';
-import { useSessionEnded } from '../core/session-end.ts';
+import { isMemberHere, logInPath, PersonContext } from '../core/session.ts';
+import { sessionResumed, useSessionEnded } from '../core/session-end.ts';
 import { ProblemAlert } from './problem-alert.tsx';
 import { SessionOver } from './session-over.tsx';
 import { Toasts } from './toasts.tsx';
@@ -36,7 +36,8 @@ function WithSession<Session extends Person>({ read, context: SessionContext, ch
     // In another tab somebody else may have logged in.
     refetchOnWindowFocus: 'always',
   });
-  const hasEnded = useSessionEnded();
+  const endedAt = useSessionEnded();
+  const hasEnded = endedAt !== undefined;
   const known = useRef<Session>(undefined);
   const hasChanged =
     known.current !== undefined && session.data !== undefined && isAnother(known.current, session.data);
@@ -46,6 +47,17 @@ function WithSession<Session extends Person>({ read, context: SessionContext, ch
     // The cache has what the one before was shown.
     if (hasChanged) location.reload();
   }, [hasChanged]);
+  const isBack =
+    !hasChanged &&
+    hasEnded &&
+    session.data !== undefined &&
+    session.dataUpdatedAt > endedAt &&
+    isMemberHere(session.data);
+  useEffect(() => {
+    if (!isBack) return;
+    sessionResumed();
+    void queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'session' });
+  }, [isBack]);
   const isLoggedOut = session.error instanceof ApiProblem && session.error.status === 401 && session.data === undefined;
   useEffect(() => {
     if (isLoggedOut) location.replace(logInPath());

@@ -1,9 +1,12 @@
-/** Over the page when the session has ended, or the person is no member any more: what is typed below stays, in the page and in drafts. */
+/**
+ * Over the page when the session has ended, or the person is no member any more. What is typed below stays: the log-in is in another
+ * tab, and this page goes on when somebody comes back to it.
+ */
 import { Button } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { api } from '../core/api.ts';
 import { base, ownTenant } from '../core/page.ts';
-import { logInPath, type Session } from '../core/session.ts';
+import { isMemberHere, logInPath, type Session } from '../core/session.ts';
 import { useSessionEnded } from '../core/session-end.ts';
 import { Dialog } from './dialog.tsx';
 import { useUiTexts } from './texts.ts';
@@ -12,10 +15,7 @@ import { useUiTexts } from './texts.ts';
 async function whatEnded(): Promise<'session' | 'membership'> {
   if (ownTenant !== '') return 'session'; // of an account, which is no member
   try {
-    const { tenants } = (await api.get<Session>('/portal/session')).data;
-    const isIn = ({ code }: { code: string }) =>
-      `${location.pathname}/`.startsWith(`${base}/portal/t/${encodeURIComponent(code)}/`);
-    return tenants.some(isIn) ? 'session' : 'membership';
+    return isMemberHere((await api.get<Session>('/portal/session')).data) ? 'session' : 'membership';
   } catch {
     return 'session';
   }
@@ -23,22 +23,28 @@ async function whatEnded(): Promise<'session' | 'membership'> {
 
 export function SessionOver() {
   const texts = useUiTexts();
-  const hasEnded = useSessionEnded();
+  const hasEnded = useSessionEnded() !== undefined;
   const [ended, setEnded] = useState<'session' | 'membership'>();
   const [isAside, setAside] = useState(false);
   useEffect(() => {
-    if (hasEnded) void whatEnded().then(setEnded);
+    if (hasEnded) return void whatEnded().then(setEnded);
+    setEnded(undefined);
+    setAside(false);
   }, [hasEnded]);
-  if (ended === undefined) return null;
+  if (!hasEnded || ended === undefined) return null;
   const isMember = ended === 'session';
   const title = isMember ? texts.sessionEnded : texts.memberRemoved;
+  const tab = isMember ? { target: '_blank', rel: 'noopener' } : {};
   const [to, word] = isMember ? [logInPath(), texts.logIn] : [`${base}/portal`, texts.otherTenants];
   if (isAside)
     return (
       <div className="notice warn" role="alert">
         <span />
         <div className="row">
-          {title} <a href={to}>{word}</a>
+          {title}{' '}
+          <a href={to} {...tab}>
+            {word}
+          </a>
         </div>
       </div>
     );
@@ -50,7 +56,7 @@ export function SessionOver() {
         <Button variant="default" onClick={() => setAside(true)}>
           {texts.stay}
         </Button>
-        <Button component="a" href={to}>
+        <Button component="a" href={to} {...tab}>
           {word}
         </Button>
       </div>

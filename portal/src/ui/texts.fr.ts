@@ -57,7 +57,7 @@ export const fr = {
   emptyCall: 'La même chose par l’API',
   emptyManifest: 'La même chose en manifeste',
   problemNoAnswer: 'Le serveur ne répond pas.',
-  problemNoAnswerWhy: 'Vérifiez votre connexion. Ce que vous avez saisi est gardé dans ce navigateur.',
+  problemNoAnswerWhy: 'Vérifiez votre connexion. Ce que vous avez saisi reste sur cette page.',
   problemConflict: 'Quelqu’un d’autre a modifié ceci après que vous l’avez ouvert.',
   problemConflictWhy:
     'Rien n’a été écrasé. Votre modification est gardée ici ; chargez la version la plus récente et comparez.',
@@ -76,13 +76,12 @@ export const fr = {
   seconds: (count) => plural('fr', count, { one: '# seconde', other: '# secondes' }),
   minutes: (count) => plural('fr', count, { one: '# minute', other: '# minutes' }),
   sessionEnded: 'Votre session est terminée',
-  sessionEndedWhy:
-    'Ce que vous avez saisi est gardé dans ce navigateur. Reconnectez-vous pour reprendre où vous en étiez.',
+  sessionEndedWhy: 'Reconnectez-vous dans l’onglet qui s’ouvre, puis revenez ici. Ce que vous avez saisi reste.',
   mayNot: 'Votre rôle ne voit pas cette page.',
   mayNotWhy: (roles) => `Elle est pour : ${roles.join(', ')}.`,
   memberRemoved: 'Vous n’êtes plus membre de ce client',
   memberRemovedWhy:
-    'Quelqu’un vous a retiré pendant que cette page était ouverte : rien ne peut plus y être lu ni enregistré. Ce que vous avez saisi est gardé dans ce navigateur.',
+    'Quelqu’un vous a retiré pendant que cette page était ouverte : rien ne peut plus y être lu ni enregistré. Ce que vous avez saisi reste sur cette page.',
   otherTenants: 'Vos clients',
   logIn: 'Se reconnecter',
   stay: 'Rester sur cette page',
