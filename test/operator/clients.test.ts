@@ -59,7 +59,7 @@ test('a secret is generated into a Secret, made again when that is deleted, and 
   source.delete(key);
   await until(() => source.get(key) === undefined);
   await until(() => snapshots.get('acme')?.clients.size === 0);
-  expect(snapshots.get('acme')?.auth.denied.clients.get('backend')).toBe(Number.POSITIVE_INFINITY);
+  expect(snapshots.get('acme')?.auth.denied.clients.get('backend')?.untilMs).toBe(Number.POSITIVE_INFINITY);
 });
 
 test('a Secret of somebody else is not taken, nor one of another client', async () => {
