@@ -79,7 +79,7 @@ describe.skipIf(executablePath === undefined)('the overview', async () => {
       )
       .toBe(1);
     await expect.poll(() => link.getAttribute('href')).toMatch(/\/policies\/doc%3Aread\?decision=/);
-    await page.getByText('May user bob do read to doc 1?').waitFor();
+    await page.getByText('May user bob do doc:read on doc 1?').waitFor();
     await page.getByRole('heading', { name: 'The last 24 hours' }).waitFor();
     // There is no relationship, invitation or consent, and the tenant decides all the same.
     expect(await page.getByRole('heading', { name: 'Five steps' }).count()).toBe(0);

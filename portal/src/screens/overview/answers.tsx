@@ -59,6 +59,5 @@ function asked(
 ) {
   const subject = [subjectType, subjectId].filter(Boolean).join(' ');
   const resource = [resourceType, resourceId].filter(Boolean).join(' ');
-  const isOwn = action.startsWith(`${resourceType}:`);
-  return t.asked(subject, isOwn ? action.slice(`${resourceType}:`.length) : action, resource);
+  return t.asked(subject, action, resource);
 }

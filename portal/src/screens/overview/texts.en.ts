@@ -12,7 +12,7 @@ export const en = {
   decides: 'This tenant decides on:',
   allPolicies: 'All policies',
   asked: (subject: string, action: string, resource: string) =>
-    `May ${subject === '' ? 'somebody' : subject} do ${action}${resource === '' ? '' : ` to ${resource}`}?`,
+    `May ${subject === '' ? 'somebody' : subject} do ${action}${resource === '' ? '' : ` on ${resource}`}?`,
   why: 'See why',
   tryIt: (policy: string) => `Ask ${policy} a question, and see why it answers so`,
 

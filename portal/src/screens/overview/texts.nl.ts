@@ -12,7 +12,7 @@ export const nl = {
   decides: 'Deze tenant beslist over:',
   allPolicies: 'Alle policy’s',
   asked: (subject, action, resource) =>
-    `Mag ${subject === '' ? 'iemand' : subject} ${action} doen${resource === '' ? '' : ` met ${resource}`}?`,
+    `Mag ${subject === '' ? 'iemand' : subject} ${action} doen${resource === '' ? '' : ` op ${resource}`}?`,
   why: 'Bekijk waarom',
   tryIt: (policy) => `Stel ${policy} een vraag, en zie waarom het antwoord zo is`,
 
