@@ -270,7 +270,7 @@ describe.skipIf(skipsBrowser())('examples/app', () => {
         async () => {
           await page.reload();
           await why.waitFor();
-          return page.getByText('May user dave do use to car car-7?').count();
+          return page.getByText('May user dave do car:use on car car-7?').count();
         },
         { timeout: 60_000, interval: 1000 },
       )
