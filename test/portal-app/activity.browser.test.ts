@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { configClient } from '../policies/config-client.ts';
 import { axe, comeBackLater, createPortal, executablePath, look, styleOf, whileSent } from './portal.ts';
 
@@ -105,6 +106,15 @@ describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000
     const { page, complaints } = opened;
     await page.goto(at('/templates'));
     await page.getByRole('row', { name: /relationship-invitation en/ }).click();
+    await page.getByRole('button', { name: 'Show as' }).click();
+    await page.getByRole('menuitem', { name: 'Manifest' }).click();
+    const shown = await page.getByRole('dialog').locator('pre').innerText();
+    const { subject, html, text } = (await config('GET', '/mail/templates/relationship-invitation/en')).body;
+    expect(parse(shown)).toMatchObject({
+      ...{ kind: 'MailTemplate', metadata: { name: 'relationship-invitation-en', namespace: tenant } },
+      spec: { tenantRef: { name: tenant }, name: 'relationship-invitation', language: 'en', subject, html, text },
+    });
+    await page.keyboard.press('Escape');
     await page.getByLabel('Subject').fill('{{ name }} shares with you');
     await page.getByRole('button', { name: 'Preview' }).click();
     await page.getByRole('heading', { level: 2, name: /shares with you$/ }).waitFor();

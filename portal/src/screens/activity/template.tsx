@@ -23,6 +23,7 @@ import {
   toast,
   WithPanel,
 } from '../../ui/index.ts';
+import { manifestOf } from './manifest.ts';
 import { ActivityPage } from './tabs.tsx';
 import { TestMail, type Tried } from './test-mail.tsx';
 import { texts } from './texts.ts';
@@ -46,7 +47,12 @@ export default function TemplatePage() {
       place="templates"
       title={`${name} (${language})`}
       about={t.templatesAbout}
-      actions={<ShowAs curl={curl(api.path(path))} />}
+      actions={
+        <ShowAs
+          curl={curl(api.path(path))}
+          manifest={template && manifestOf({ tenant: tenant.code, name, language }, template)}
+        />
+      }
     >
       {found.error && <ProblemAlert error={found.error} onRetry={() => void found.refetch()} />}
       {template?.managedBy !== undefined && template.managedBy !== 'api' && <ManagedBy owner={template.managedBy} />}

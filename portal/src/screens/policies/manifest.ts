@@ -1,13 +1,6 @@
 /** A policy as a manifest, and a change of one that a manifest owns. */
+import { block } from '../../core/yaml.ts';
 import { bodyOf, type Draft } from './shapes.ts';
-
-/** A block of YAML that holds a text as it is. What no block can hold is quoted, as JSON is. */
-function block(text: string, indent: string): string {
-  const isPlain = /^\S/.test(text) && !/\n\n$/.test(text) && !/[^\n\t\P{C}]/u.test(text);
-  if (!isPlain) return JSON.stringify(text);
-  const lines = text.replace(/\n$/, '').split('\n');
-  return `|${text.endsWith('\n') ? '' : '-'}\n${lines.map((line) => (line === '' ? '' : indent + line)).join('\n')}`;
-}
 
 const manifestName = (policy: string) =>
   policy
