@@ -1,12 +1,6 @@
 /** A policy as a manifest, and a change of one that a manifest owns. */
-import { block } from '../../core/yaml.ts';
+import { block, objectName } from '../../core/yaml.ts';
 import { bodyOf, type Draft } from './shapes.ts';
-
-const manifestName = (policy: string) =>
-  policy
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-+|-+$/g, '') || 'policy';
 
 /** JSON is YAML: what is not Rego is written as JSON, which nobody can misread. */
 function spec(draft: Draft, indent: string): string[] {
@@ -30,7 +24,7 @@ export function manifestOf(draft: Draft, { tenant, policy, owner }: Named): stri
     'apiVersion: accord.dev/v1alpha1',
     'kind: Policy',
     'metadata:',
-    `  name: ${JSON.stringify(name || manifestName(policy))}`,
+    `  name: ${JSON.stringify(name || objectName(policy, 'policy'))}`,
     `  namespace: ${JSON.stringify(namespace)}`,
     'spec:',
     '  tenantRef:',
