@@ -9,6 +9,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { seedDecisions } from '../server/authz/index.ts';
 import { seedConsents } from '../server/consents/index.ts';
+import type { RefusedLine } from '../server/core/json-lines.ts';
 import { Problem } from '../server/core/problems.ts';
 import { importRelationships, seedEntities } from '../server/relationships/index.ts';
 import type { Services } from '../server/services.ts';
@@ -44,8 +45,7 @@ function partOf(file: string): { file: string; tenant: string; part: Part } {
 
 const linesOf = async (path: string) => (await readFile(path, 'utf8')).split('\n');
 
-type Refused = { line: number; detail: string };
-const seeders: Record<Part, (services: Services, tenant: string, path: string) => Promise<Refused[]>> = {
+const seeders: Record<Part, (services: Services, tenant: string, path: string) => Promise<RefusedLine[]>> = {
   entities: async ({ relationships }, tenant, path) => seedEntities(relationships, tenant, IMPORT, await linesOf(path)),
   relationships: seedRelationships,
   consents: async ({ consents }, tenant, path) => seedConsents(consents, tenant, await linesOf(path)),
@@ -55,7 +55,7 @@ const seeders: Record<Part, (services: Services, tenant: string, path: string) =
   },
 };
 
-async function seedRelationships(services: Services, tenant: string, path: string): Promise<Refused[]> {
+async function seedRelationships(services: Services, tenant: string, path: string): Promise<RefusedLine[]> {
   const author = { tenant, by: { actor: 'cli', requestId: IMPORT } };
   const lines = createReadStream(path);
   try {

@@ -3,6 +3,7 @@
  * so that what was revoked since never comes back.
  */
 import { instantMs } from '../core/instants.ts';
+import { type RefusedLine, readJsonLines } from '../core/json-lines.ts';
 import { Problem, problem } from '../core/problems.ts';
 import { createValueCheck } from '../http/validation.ts';
 import { type WriteServices, write } from '../writes/index.ts';
@@ -12,7 +13,6 @@ import { SeedLine } from './schema.ts';
 import { insertConsents, insertInvitation, isUntouched, lockUsers } from './store.ts';
 
 const faultOf = createValueCheck(SeedLine);
-type Refused = { line: number; detail: string };
 
 /**
  * @param lines JSON, one SeedLine each; empty ones are skipped
@@ -23,26 +23,27 @@ export async function seedConsents(
   services: WriteServices & Pick<ConsentServices, 'snapshotOf'>,
   tenant: string,
   lines: readonly string[],
-): Promise<Refused[]> {
+): Promise<RefusedLine[]> {
   const { definitions } = services.snapshotOf(tenant);
   const now = services.clock.now();
-  const refused: Refused[] = [];
-  const seeds = lines.flatMap((text, index) => {
-    if (text.trim() === '') return [];
-    const read = readLine(text, now);
+  const refused: RefusedLine[] = [];
+  const seeds: SeedLine[] = [];
+  for (const read of readJsonLines<SeedLine>(
+    lines,
+    (value) => faultOf(value) ?? faultOfInstants(value as SeedLine, now),
+  )) {
     if ('detail' in read) {
-      refused.push({ line: index + 1, detail: read.detail });
-      return [];
+      refused.push(read);
+      continue;
     }
     try {
-      documentOf(definitions.get(read.name), read);
-      return [read];
+      documentOf(definitions.get(read.value.name), read.value);
+      seeds.push(read.value);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      refused.push({ line: index + 1, detail: error.message });
-      return [];
+      refused.push({ line: read.line, detail: error.message });
     }
-  });
+  }
   if (seeds.length === 0) return refused;
   const { result: written } = await write(services, { tenant }, { locks: 'records' }, async (unit) => {
     const { tx } = unit;
@@ -74,21 +75,9 @@ export async function seedConsents(
   return written ? refused : [];
 }
 
-function readLine(text: string, now: number): SeedLine | { detail: string } {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    return { detail: `The line is not JSON: ${(error as Error).message}` };
-  }
-  const fault = faultOf(value);
-  if (fault !== undefined) return { detail: fault };
-  const line = value as SeedLine;
-  for (const field of ['givenAt', 'invitedAt'] as const) {
-    const instant = line[field];
-    if (instant === undefined) continue;
-    const ms = instantMs(instant);
-    if (ms === undefined || ms > now) return { detail: `/${field}: Must be an RFC 3339 instant in the past.` };
-  }
-  return line;
+/** What is wrong with a line beside its form. */
+function faultOfInstants(line: SeedLine, now: number): string | undefined {
+  const isPast = (instant: string) => (instantMs(instant) ?? Number.POSITIVE_INFINITY) <= now;
+  const wrong = (['givenAt', 'invitedAt'] as const).find((field) => line[field] !== undefined && !isPast(line[field]));
+  return wrong && `/${wrong}: Must be an RFC 3339 instant in the past.`;
 }
