@@ -3,6 +3,7 @@ import { Button, NativeSelect, TextInput } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useDraft } from '../core/drafts.ts';
+import { useOnce } from '../core/once.ts';
 import { ownTenant } from '../core/page.ts';
 import { ApiProblem, isOver } from '../core/problem.ts';
 import { useLanguage } from '../core/texts.ts';
@@ -56,15 +57,10 @@ function InviteForm({ offers, onSent }: { offers: readonly Offer[]; onSent: () =
   const typed = draft ?? {};
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
-  // The same form sent again in the same language is the same invitation.
-  const [key, setKey] = useState(() => crypto.randomUUID());
-  const idempotencyKey = `${key}-${language}`;
+  const once = useOnce();
   // What was shown first is chosen until it goes: then the person chooses, and not what comes next in the list.
   const [first] = useState(() => offers[0] && keyOf(offers[0]));
-  const set = (change: Typed) => {
-    keep({ ...typed, ...change });
-    setKey(crypto.randomUUID());
-  };
+  const set = (change: Typed) => keep({ ...typed, ...change });
   const offer = offers.find((one) => keyOf(one) === (typed.what ?? first));
   const { email = '', last = '' } = typed;
   const ends = endOf(last);
@@ -81,10 +77,9 @@ function InviteForm({ offers, onSent }: { offers: readonly Offer[]; onSent: () =
       ...(ends === undefined ? {} : { relationshipExpiresAt: ends.toISOString() }),
     };
     try {
-      await own.post('/sharing/invitations', { body, idempotencyKey });
+      await once(body, (idempotencyKey) => own.post('/sharing/invitations', { body, idempotencyKey }));
       toast({ text: t.invitations.invited(email.trim()) });
       saved(draft);
-      setKey(crypto.randomUUID());
       onSent();
     } catch (caught) {
       setError(caught);

@@ -3,6 +3,7 @@ import { Button, NativeSelect, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useGo } from '../../core/address.ts';
 import { segment } from '../../core/api.ts';
+import { useOnce } from '../../core/once.ts';
 import { queryClient, usePages } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
@@ -81,7 +82,7 @@ function NewSubscription({ onClose }: { onClose: () => void }) {
   const [endpoint, setEndpoint] = useState('');
   const [types, setTypes] = useState('*');
   const [format, setFormat] = useState('cloudevents');
-  const [key] = useState(() => crypto.randomUUID());
+  const once = useOnce();
   const [made, setMade] = useState<{ id: string; signingSecret: string }>();
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
@@ -95,9 +96,10 @@ function NewSubscription({ onClose }: { onClose: () => void }) {
       .filter(Boolean);
     const path = '/event-stream/subscriptions';
     try {
-      const { data } = await api.post<{ id: string; signingSecret: string }>(path, {
-        ...{ idempotencyKey: key, body: { endpoint: endpoint.trim(), eventTypes, format } },
-      });
+      const body = { endpoint: endpoint.trim(), eventTypes, format };
+      const { data } = await once(body, (idempotencyKey) =>
+        api.post<{ id: string; signingSecret: string }>(path, { body, idempotencyKey }),
+      );
       setMade(data);
       await queryClient.invalidateQueries({ queryKey: ['subscriptions', tenant.code] });
     } catch (caught) {

@@ -1,8 +1,8 @@
 /** What users agreed to: search, receipts, and acting for a user with a reason. */
 import { Button, TextInput } from '@mantine/core';
-import { type FormEvent, useRef, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { useFilters } from '../../core/address.ts';
-import { ApiProblem } from '../../core/problem.ts';
+import { useOnce } from '../../core/once.ts';
 import { queryClient, readOnce, usePages } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
@@ -108,7 +108,7 @@ function Register({ onClose }: { onClose: () => void }) {
   const [fields, setFields] = useState(empty);
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
-  const key = useRef(crypto.randomUUID());
+  const once = useOnce();
   const register = async (event: FormEvent) => {
     event.preventDefault();
     setBusy(true);
@@ -116,13 +116,11 @@ function Register({ onClose }: { onClose: () => void }) {
     const { document, language, ...named } = fields;
     try {
       const body = { ...named, document: { version: document, language } };
-      const { status } = await api.post('/consents', { body, idempotencyKey: key.current });
+      const { status } = await once(body, (idempotencyKey) => api.post('/consents', { body, idempotencyKey }));
       await queryClient.invalidateQueries({ queryKey: ['consents', tenant.code] });
       toast({ text: status === 201 ? t.registered(fields.userId) : t.alreadyGiven(fields.userId) });
       onClose();
     } catch (caught) {
-      // What was refused is sent again with other words; what was not answered is sent again as it was.
-      if (caught instanceof ApiProblem) key.current = crypto.randomUUID();
       setError(caught);
       setBusy(false);
     }

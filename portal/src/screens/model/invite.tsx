@@ -1,6 +1,7 @@
 /** Invites somebody to a relationship for an actor, by mail and with a reason that stays in the audit. */
 import { Button } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
+import { useOnce } from '../../core/once.ts';
 import { useTenant } from '../../core/session.ts';
 import { useLanguage, useTexts } from '../../core/texts.ts';
 import { Notice, ProblemAlert, SidePanel, toast } from '../../ui/index.ts';
@@ -25,7 +26,7 @@ export function Invite({ onClose, onMade }: { onClose: () => void; onMade: (id: 
   const parts = partsOf(name);
   const [given, setGiven] = useState(nothing);
   const set = (changed: Partial<typeof nothing>) => setGiven((before) => ({ ...before, ...changed }));
-  const [key] = useState(() => crypto.randomUUID());
+  const once = useOnce();
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
   const invitor = entityOf(given.invitor) ?? { type: parts.from, id: given.invitor.trim() };
@@ -34,17 +35,17 @@ export function Invite({ onClose, onMade }: { onClose: () => void; onMade: (id: 
     setBusy(true);
     setError(undefined);
     try {
-      const { data } = await api.post<{ invitationId: string }>('/sharing/invitations', {
-        body: {
-          relationshipType: parts.relation,
-          to: { type: parts.to, id: given.toId.trim() },
-          invitor,
-          invitee: { contact: { type: 'email', value: given.email.trim() }, type: parts.from },
-          ...(given.until && { relationshipExpiresAt: new Date(given.until).toISOString() }),
-          ...{ language, reason: given.reason },
-        },
-        idempotencyKey: key,
-      });
+      const body = {
+        relationshipType: parts.relation,
+        to: { type: parts.to, id: given.toId.trim() },
+        invitor,
+        invitee: { contact: { type: 'email', value: given.email.trim() }, type: parts.from },
+        ...(given.until && { relationshipExpiresAt: new Date(given.until).toISOString() }),
+        ...{ language, reason: given.reason },
+      };
+      const { data } = await once(body, (idempotencyKey) =>
+        api.post<{ invitationId: string }>('/sharing/invitations', { body, idempotencyKey }),
+      );
       await reloadModel(tenant.code);
       toast({ text: t.invited(given.email) });
       onMade(data.invitationId);
