@@ -1,6 +1,7 @@
 /** The Config API's reading of the decision log: searching it, and explaining a decision of it. */
 
 import { Type } from 'typebox';
+import { patterns } from '../../crds/index.ts';
 import { utc } from '../core/instants.ts';
 import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
@@ -18,7 +19,6 @@ export type DecisionRouteServices = LoggedServices;
 // Records, not configuration: a config-viewer reads none.
 const recordReaders = { access: { api: 'config', roles: ['security-admin', 'config-editor', 'support'] } } as const;
 
-const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
 const instant = Type.String({ format: 'date-time', maxLength: 64 });
 const idText = (whose: string) =>
   Type.Optional(
@@ -177,7 +177,7 @@ function registerExplaining(app: App, services: DecisionRouteServices): void {
       summary: 'Explain a decision of the log by the revision of the policy that made it',
       description: 'Nothing is recorded. The request and the instant are those of the record.',
       pseudonyms: ['Decisions'],
-      params: Type.Object({ tenant: Type.String(), id: Type.String({ pattern: UUID }) }),
+      params: Type.Object({ tenant: Type.String(), id: Type.String({ pattern: patterns.uuid.source }) }),
       response: { 200: ExplainedView },
     },
     serializerCompiler: plainJson,

@@ -1,5 +1,6 @@
 /** The SQL of the people room. What a member asks for about one actor is one statement, each part of which an index bounds. */
 import { Type } from 'typebox';
+import { patterns } from '../../crds/index.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { column, none, type Sql, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
@@ -123,7 +124,7 @@ function mails(tenant: string, { recipients }: Person): Sql {
       and recipient_digest in (select unnest(${column.texts(recipients, (one) => one)})) limit ${limits.personRecordsMax}`;
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const UUID = new RegExp(patterns.uuid.source, 'u');
 
 /** The account of an actor. An id that is no UUID has none: as a text, it would be looked for in all accounts of the tenant. */
 const accountOf = (tenant: string, { id, isUser }: Named): Sql =>
