@@ -3,12 +3,13 @@
  * counts in a line of their own. Arguments go to vitest (a file name, -t …). `npm run test:kubernetes` is this with
  * `--project kubernetes`: then KUBECONFIG may name the cluster, and its absence is a failure.
  */
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { howToBuildSite, whyNoSite } from './docs-site/built.ts';
-import { combined, countsOf, filesAgain, flakyFiles, flakyOf, type Run } from './helpers/report.ts';
+import { combined, countsOf, filesAgain, flakyFiles, flakyOf, merged, type Run } from './helpers/report.ts';
 import { clusterForTests, whyNoNode } from './kubernetes/programs.ts';
 import { howToGetChromium } from './pages/chromium.ts';
 
@@ -17,21 +18,34 @@ const scratch = mkdtempSync(join(tmpdir(), 'accord-run-'));
 // In CI, where the race of one of ten thousand tests would fail the whole: what passes the second time is named.
 const isTriedAgain = process.env.TEST_RETRY === '1';
 
-/** Runs vitest. One that ends without a report has failed as a whole, and said why. */
-function runVitest(name: string, given: readonly string[]): Run {
+/** Runs vitest. One that ends without a report has failed as a whole, and said why. `log`: a file for what it prints. */
+async function runVitest(name: string, given: readonly string[], log?: string): Promise<Run> {
   const [report, unhandled] = [join(scratch, `${name}.json`), join(scratch, `${name}-unhandled.json`)];
   const args = ['run', '--reporter=default', '--reporter=json', '--reporter=./test/helpers/unhandled-reporter.ts'];
-  const { status } = spawnSync(
+  const output = log === undefined ? 'inherit' : openSync(log, 'w');
+  const child = spawn(
     process.execPath,
     ['node_modules/vitest/vitest.mjs', ...args, `--outputFile.json=${report}`, ...given],
-    { cwd: root, stdio: 'inherit', env: { ...process.env, TEST_UNHANDLED: unhandled } },
+    { cwd: root, stdio: ['inherit', output, output], env: { ...process.env, TEST_UNHANDLED: unhandled } },
   );
+  const [code] = (await once(child, 'exit')) as [number | null];
   try {
     const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
-    return { status: status ?? 1, report: read(report), unhandled: read(unhandled) };
+    return { status: code ?? 1, report: read(report), unhandled: read(unhandled) };
   } catch {
-    return { status: status || 1, report: { testResults: [] }, unhandled: [] };
+    return { status: code || 1, report: { testResults: [] }, unhandled: [] };
   }
+}
+
+/** The tests of Kubernetes mostly wait for its controllers: they run beside the rest, and are printed after it. */
+async function runWithKubernetes(retry: readonly string[]): Promise<Run> {
+  const log = join(scratch, 'kubernetes.log');
+  const [rest, kubernetes] = await Promise.all([
+    runVitest('first', ['--project', 'suite', '--project', 'alone', ...retry]),
+    runVitest('kubernetes', ['--project', 'kubernetes', ...retry], log),
+  ]);
+  process.stdout.write(readFileSync(log));
+  return merged(rest, kubernetes);
 }
 
 const given = process.argv.slice(2);
@@ -47,12 +61,15 @@ if (given[0] === '--project' && given[1] === 'kubernetes') {
   }
   if (clusterForTests() === 'existing') console.log(`On the cluster that ${process.env.KUBECONFIG} names.`);
 }
-let run = runVitest('first', [...(isTriedAgain ? ['--retry=1'] : []), ...given]);
+const retry = isTriedAgain ? ['--retry=1'] : [];
+let run = await (given.length === 0 && clusterForTests() !== undefined
+  ? runWithKubernetes(retry)
+  : runVitest('first', [...retry, ...given]));
 const again = isTriedAgain ? filesAgain(run) : new Map<string, string>();
 const flaky: string[] = [];
 if (again.size > 0) {
   console.log(`\nOnce more, by themselves: ${[...again.keys()].map((file) => relative(root, file)).join(', ')}\n`);
-  const second = runVitest('second', [...again.keys()]);
+  const second = await runVitest('second', [...again.keys()]);
   flaky.push(...flakyFiles(second, again, root));
   run = combined(run, second, again);
 }

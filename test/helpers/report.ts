@@ -39,6 +39,13 @@ export function filesAgain({ status, report, unhandled }: Run): Map<string, stri
   return files.size > filesAgainMax ? new Map() : files;
 }
 
+/** Two runs of different files. */
+export const merged = (one: Run, other: Run): Run => ({
+  status: Math.max(one.status, other.status),
+  report: { testResults: [...one.report.testResults, ...other.report.testResults] },
+  unhandled: [...one.unhandled, ...other.unhandled],
+});
+
 /** The first run, with the files of the second as the second found them. */
 export function combined(first: Run, second: Run, files: ReadonlyMap<string, string>): Run {
   const kept = first.report.testResults.filter(({ name }) => !files.has(name));
