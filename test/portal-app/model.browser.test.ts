@@ -297,6 +297,8 @@ describe.skipIf(executablePath === undefined)('the model', { timeout: 120_000 },
     const comeBack = await goAway(server, base);
     await page.getByRole('region', { name: 'Export' }).getByText('The server does not answer.').waitFor();
     await page.getByRole('region', { name: 'Import' }).getByText('The server does not answer.').first().waitFor();
+    await page.getByText(`The export failed. ${tenant}-relationships.ndjson was not saved.`).waitFor();
+    await page.getByText(/^hal\.ndjson is still chosen\./).waitFor();
     await look(page, 'model-import-away');
     await comeBack();
     await page.getByRole('button', { name: 'Go on with this import' }).click();
@@ -304,7 +306,7 @@ describe.skipIf(executablePath === undefined)('the model', { timeout: 120_000 },
     await page.getByText('1 line: 1 created, 0 updated, 0 unchanged').waitFor();
     expect(files).toEqual([]);
     await exporting.click();
-    await page.getByText(`${tenant}-relationships.ndjson is saved: 7 entries.`).waitFor();
+    await page.getByText(/-relationships\.ndjson is saved: \d+ entries\./).waitFor();
     expect(files).toEqual([`${tenant}-relationships.ndjson`]);
   });
 

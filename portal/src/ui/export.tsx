@@ -9,16 +9,21 @@ import { toast } from './toasts.tsx';
 
 type Asked = {
   path: string;
-  name: string /** How many items there are, where that is known cheaply. */;
-  total?: number;
+  name: string;
+  /** How many items there are, where that is known cheaply. Without it the export goes on. */
+  total?: () => Promise<number | undefined>;
 };
-type State = { done: number; total?: number } | { error: unknown } | { cancelledAfter: number };
+type State =
+  | { done: number; total?: number }
+  | { error: unknown; file: string }
+  | { cancelledAfter: number }
+  | { saved: string };
 
 const shownEveryMs = 200;
 
 /** @returns `start`, and what is to be shown of it */
 export function useExport(): {
-  start: (asked: Asked | Promise<Asked>) => Promise<void>;
+  start: (asked: Asked) => Promise<void>;
   isBusy: boolean;
   shown: ReactNode;
 } {
@@ -32,16 +37,15 @@ export function useExport(): {
       hasLeft.current = true;
     };
   }, []);
-  const start = async (asked: Asked | Promise<Asked>) => {
+  const start = async ({ path, name, total: count }: Asked) => {
     const abort = new AbortController();
     stop.current = abort;
     let arrived = 0;
-    let file = '';
     let shownAt = 0;
     setState({ done: 0 });
     try {
-      const { path, name, ...of } = await asked;
-      file = name;
+      const total = await count?.().catch(() => undefined);
+      const of = total === undefined ? {} : { total };
       if (!abort.signal.aborted) setState({ ...of, done: 0 });
       const onItems = (done: number) => {
         arrived = done;
@@ -50,12 +54,12 @@ export function useExport(): {
         setState({ ...of, done });
       };
       await download(path, name, abort.signal, onItems);
-      setState(undefined);
-      toast({ text: texts.exported(name, arrived) });
-    } catch (error) {
-      setState(abort.signal.aborted ? { cancelledAfter: arrived } : { error });
+      setState({ saved: texts.exported(name, arrived) });
       // It goes on when somebody leaves the page, and is told wherever that person is.
-      if (hasLeft.current) toast({ text: texts.exportFailed(file) });
+      if (hasLeft.current) toast({ text: texts.exported(name, arrived) });
+    } catch (error) {
+      setState(abort.signal.aborted ? { cancelledAfter: arrived } : { error, file: name });
+      if (hasLeft.current) toast({ text: texts.exportFailed(name) });
     }
   };
   return {
@@ -68,11 +72,17 @@ export function useExport(): {
 function shownOf(state: State | undefined, texts: ReturnType<typeof useUiTexts>, onCancel: () => void): ReactNode {
   if (state === undefined) return null;
   if ('done' in state) return <Progress label={texts.exporting} {...state} onCancel={onCancel} />;
-  if ('error' in state) return <ProblemAlert error={state.error} />;
+  if ('error' in state)
+    return (
+      <>
+        <ProblemAlert error={state.error} />
+        <p>{texts.exportFailed(state.file)}</p>
+      </>
+    );
   return (
     <div role="status">
       <Notice>
-        <p>{texts.exportCancelled(state.cancelledAfter)}</p>
+        <p>{'saved' in state ? state.saved : texts.exportCancelled(state.cancelledAfter)}</p>
       </Notice>
     </div>
   );

@@ -1,8 +1,8 @@
 /** The ledger of consents: search, verify, export. */
-import { useState } from 'react';
 import { useFilters } from '../../core/address.ts';
 import { readOnce, usePages } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
+import { useRecord } from '../../core/session-end.ts';
 import { useTexts } from '../../core/texts.ts';
 import {
   ChoiceFilter,
@@ -49,7 +49,7 @@ export default function Ledger() {
   const t = useTexts(texts);
   const { tenant, api } = useTenant();
   const [filters, set] = useFilters(names);
-  const [opened, setOpened] = useState<Entry>();
+  const [opened, setOpened] = useRecord<Entry>();
   const { start, isBusy, shown } = useExport();
   const isSupport = tenant.role === 'support';
   const pages = usePages(

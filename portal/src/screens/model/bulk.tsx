@@ -147,7 +147,7 @@ function ImportFile() {
               </Button>
             )}
           </div>
-          {canResume && file === undefined && <p className="dim">{t.resumeAbout}</p>}
+          {canResume && <p className="dim">{file === undefined ? t.resumeAbout : t.resumeFile(file.name)}</p>}
         </>
       )}
       {error !== undefined && <ProblemAlert error={error} />}
@@ -196,11 +196,11 @@ function ExportAll() {
   const t = useTexts(texts);
   const { tenant, api } = useTenant();
   const { start, isBusy, shown } = useExport();
-  const asked = async () => {
-    const file = { path: api.path('/relationships/export'), name: `${tenant.code}-relationships.ndjson` };
-    const { used } = (await api.get<{ maxRelationships: { used: number } }>('/limits')).data.maxRelationships;
-    return { ...file, ...(used > 0 ? { total: used } : {}) };
+  const total = async () => {
+    const { data } = await api.get<{ maxRelationships: { used: number } }>('/limits');
+    return data.maxRelationships.used || undefined;
   };
+  const file = { path: api.path('/relationships/export'), name: `${tenant.code}-relationships.ndjson`, total };
   return (
     <section className="card stack" aria-labelledby="export">
       <h2 id="export">{t.exportTitle}</h2>
@@ -210,7 +210,7 @@ function ExportAll() {
           variant="default"
           disabled={isBusy}
           leftSection={<Icon name="download" />}
-          onClick={() => void start(asked())}
+          onClick={() => void start(file)}
         >
           {t.exportAll}
         </Button>

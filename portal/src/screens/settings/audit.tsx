@@ -1,9 +1,9 @@
 /** Who changed what of the configuration. */
 import { Button } from '@mantine/core';
-import { useState } from 'react';
 import { useFilters } from '../../core/address.ts';
 import { usePages } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
+import { useRecord } from '../../core/session-end.ts';
 import { useTexts } from '../../core/texts.ts';
 import {
   ChoiceFilter,
@@ -41,7 +41,7 @@ export default function Audit() {
   const t = useTexts(texts);
   const { tenant, api } = useTenant();
   const [filters, set] = useFilters(names);
-  const [opened, setOpened] = useState<Entry>();
+  const [opened, setOpened] = useRecord<Entry>();
   const { start, isBusy, shown } = useExport();
   const pages = usePages(['audit', tenant.code, filters], async (cursor, signal) => {
     const { data } = await api.get<{ entries: Entry[]; cursor?: string }>('/audit', {
