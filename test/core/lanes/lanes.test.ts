@@ -97,8 +97,8 @@ test('news are worked at once, by a server that owns the lane and by one that do
   const done = async (of: string) => (await rows(of))[0]?.done;
   await add(other, 'a', 1);
   // Time stands still: after its first look this server never polls again.
-  const at = performance.now();
-  const { lanes } = start(undefined, { clock: { now: () => Date.now(), monotonic: () => at } });
+  let now = performance.now();
+  const { lanes } = start(undefined, { clock: { now: () => Date.now(), monotonic: () => now } });
   await vi.waitFor(async () => expect(await done(other)).toBe(1), 30_000);
   await add(tenant, 'a', 1);
   lanes.hint([tenant]);
@@ -106,6 +106,11 @@ test('news are worked at once, by a server that owns the lane and by one that do
   await asAdmin(adminUrl, 'update accord.test_lane set todo = 2 where tenant = $1', [tenant]);
   lanes.hint([tenant]);
   await vi.waitFor(async () => expect(await done(tenant)).toBe(2), 30_000);
+  // Another lane of the tenant is looked for once more laneHintMs after the last time.
+  await add(tenant, 'b', 1);
+  lanes.hint([tenant]);
+  now += limits.laneHintMs;
+  await vi.waitFor(async () => expect((await rows(tenant))[1]?.done).toBe(1), 30_000);
 }, 100_000);
 
 test('what nobody told of is found by polling each lanePollMs', async () => {
