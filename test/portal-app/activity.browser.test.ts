@@ -4,7 +4,9 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { asAdmin } from '../helpers/admin.ts';
 import { configClient } from '../policies/config-client.ts';
+import { goAway } from './away.ts';
 import { axe, comeBackLater, createPortal, executablePath, look, styleOf, whileSent } from './portal.ts';
 
 describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000 }, async () => {
@@ -99,6 +101,82 @@ describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000
     await page.getByRole('dialog').getByRole('button', { name: 'Delete the subscription' }).click();
     await page.getByText('Events are sent to no endpoint.').waitFor();
     expect(complaints).toEqual([]);
+  });
+
+  test('a form and a list outlive a server that goes away, and a form a session that ends', async () => {
+    await using opened = await open();
+    const { page, context } = opened;
+    const cookies = await context.cookies();
+    await page.goto(at(''));
+    await page.getByRole('cell', { name: 'user/bob' }).waitFor();
+    await page.getByRole('link', { name: 'Subscriptions' }).click();
+    await page.getByRole('button', { name: 'New subscription' }).click();
+    const form = page.getByRole('complementary', { name: 'New subscription' });
+    await form.getByLabel('Endpoint').fill('https://hooks.example.com/away');
+    await form.getByLabel('Types').fill('POLICY_UPDATED');
+    const create = form.getByRole('button', { name: 'Create', exact: true });
+    const isAsTyped = async () => {
+      expect(await form.getByLabel('Endpoint').inputValue()).toBe('https://hooks.example.com/away');
+      expect(await form.getByLabel('Types').inputValue()).toBe('POLICY_UPDATED');
+    };
+    const comeBack = await goAway(server, base);
+    await create.click();
+    const alert = form.getByRole('alert');
+    await alert.getByText('The server does not answer.').waitFor();
+    await alert.getByText('Check your connection. What you typed stays on this page.').waitFor();
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'activity-away');
+    await isAsTyped();
+    await comeBack();
+    await context.clearCookies();
+    await create.click();
+    const ended = page.getByRole('dialog', { name: 'Your session has ended' });
+    await ended.waitFor();
+    await isAsTyped();
+    await context.addCookies(cookies);
+    await comeBackLater(page);
+    await ended.waitFor({ state: 'detached' });
+    await isAsTyped();
+    await create.click();
+    await form.getByText('The signing secret is shown this once').waitFor();
+    const { resources } = (await config('GET', '/event-stream/subscriptions')).body;
+    expect(resources.length).toBe(1);
+    await config('DELETE', `/event-stream/subscriptions/${resources[0]}`);
+    // A list.
+    await page.goto(at(''));
+    await page.getByRole('cell', { name: 'user/bob' }).waitFor();
+    const comeBackAgain = await goAway(server, base);
+    await page.getByLabel('Outcome').selectOption('deny');
+    await page.getByRole('main').getByText('The server does not answer.').waitFor();
+    await comeBackAgain();
+    await page.getByRole('main').getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('cell', { name: 'user/bob' }).waitFor();
+  });
+
+  test('a member who is removed is told so, and sees no more records', async () => {
+    const { browser, email } = await site.people.enrolled(tenant, 'config-editor');
+    const cookies = browser.cookies.map(({ name, value }) => ({ name, value, url: `${base}/` }));
+    await using opened = await open({}, cookies);
+    const { page } = opened;
+    await page.goto(at('?outcome=deny'));
+    const row = page.getByRole('cell', { name: 'user/bob' });
+    await row.click();
+    const details = page.getByRole('complementary');
+    await details.getByRole('link', { name: 'Explain it in the policy' }).waitFor();
+    await asAdmin(server.db.adminUrl, 'delete from accord.member where tenant = $1 and email = $2', [tenant, email]);
+    await page.getByLabel('Outcome').selectOption('allow');
+    const dialog = page.getByRole('dialog', { name: 'You are not a member of this tenant any more' });
+    await dialog.waitFor();
+    expect(await axe(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Stay on this page' }).click();
+    await details.waitFor({ state: 'detached' });
+    // What was read before is forgotten, too.
+    await page.getByLabel('Outcome').selectOption('deny');
+    await page.getByRole('main').getByRole('alert').first().waitFor();
+    expect(await row.count()).toBe(0);
+    await look(page, 'activity-member-removed');
+    await page.getByRole('alert').getByRole('link', { name: 'Your tenants' }).click();
+    await page.getByRole('heading', { level: 1, name: 'You are not a member of a tenant.' }).waitFor();
   });
 
   test('a mail template is previewed, saved, and given back', async () => {

@@ -1081,7 +1081,7 @@ export interface paths {
         };
         /**
          * Verify the chain of sealed entries
-         * @description Recomputes every hash and names the first entry that was changed, removed, inserted, reordered or cut off. A million entries take seconds. The verification is recorded as an entry.
+         * @description Recomputes every hash and names the first entry that was changed, removed, inserted, reordered or cut off. A million entries take seconds. With the header Accept: application/x-ndjson the answer is lines: {"progress": {"entries", "of"}} after each thousand entries, and as the last line the result. An answer that ends without a result verified nothing. The verification is recorded as an entry.
          */
         get: {
             parameters: {
@@ -1148,7 +1148,7 @@ export interface paths {
         };
         /**
          * Verify the chain of sealed entries
-         * @description Recomputes every hash and names the first entry that was changed, removed, inserted, reordered or cut off. A million entries take seconds. The verification is recorded as an entry.
+         * @description Recomputes every hash and names the first entry that was changed, removed, inserted, reordered or cut off. A million entries take seconds. With the header Accept: application/x-ndjson the answer is lines: {"progress": {"entries", "of"}} after each thousand entries, and as the last line the result. An answer that ends without a result verified nothing. The verification is recorded as an entry.
          */
         get: {
             parameters: {
