@@ -10,6 +10,7 @@ import { Compartment, EditorState, type Extension } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { useEffect, useRef } from 'react';
 import { completeRego, noVocabulary, type Vocabulary } from './completion.ts';
+import './editor.css';
 import { look } from './look.ts';
 import { marks, type Reach, setReach, setToldLines } from './marks.ts';
 import { regoLanguage } from './rego-language.ts';
@@ -33,6 +34,8 @@ type Props = {
   onLine?: (line: number) => void;
   /** Shift-Alt-F, where the text can be changed. */
   onFormat?: () => void;
+  /** Without numbers of lines, and Enter makes none. It does not change. */
+  isOneLine?: boolean;
 };
 const noLines: readonly number[] = [];
 const reached = new WeakSet<object>();
@@ -66,21 +69,25 @@ const typeOverSelection = EditorView.domEventHandlers({
 });
 
 const editing: Extension = [
-  typeOverSelection,
-  ...[lineNumbers(), history(), drawSelection(), indentOnInput(), bracketMatching(), closeBrackets()],
-  ...[highlightActiveLine(), highlightSelectionMatches(), search({ top: true }), lintGutter(), EditorView.lineWrapping],
-  keymap.of([
-    ...[closeBracketsKeymap, searchKeymap, historyKeymap, completionKeymap, lintKeymap].flat(),
-    ...defaultKeymap,
-    indentWithTab,
-  ]),
+  ...[typeOverSelection, history(), drawSelection(), bracketMatching(), closeBrackets(), EditorView.lineWrapping],
+  keymap.of([...closeBracketsKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap]),
+];
+
+const lines: Extension = [
+  ...[lineNumbers(), indentOnInput(), highlightActiveLine(), highlightSelectionMatches(), search({ top: true })],
+  ...[lintGutter(), keymap.of([...searchKeymap, ...defaultKeymap, indentWithTab])],
+];
+
+const oneLine: Extension = [
+  EditorView.clipboardInputFilter.of((text) => text.replaceAll(/\s*[\r\n]+\s*/g, ' ')),
+  keymap.of([{ key: 'Enter', run: () => true }, ...defaultKeymap]),
 ];
 
 export function CodeEditor({ label, language, value, readOnly = false, problems, reach, ...props }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const editor = useRef<EditorView>(undefined);
-  const { lines = noLines, cursor } = props;
-  const { onChange, onLine, onFormat, vocabulary = noVocabulary } = props;
+  const { lines: marked = noLines, cursor } = props;
+  const { onChange, onLine, onFormat, vocabulary = noVocabulary, isOneLine = false } = props;
   const given = { onChange, onLine, onFormat, vocabulary };
   const now = useRef(given);
   now.current = given;
@@ -91,7 +98,8 @@ export function CodeEditor({ label, language, value, readOnly = false, problems,
       state: EditorState.create({
         doc: value,
         extensions: [
-          ...[look(label), editing, marks, languageOf(language, () => now.current.vocabulary)],
+          ...[look(label), editing, isOneLine ? oneLine : [lines, marks]],
+          languageOf(language, () => now.current.vocabulary),
           access.of(locked(readOnly)),
           keymap.of([{ key: 'Shift-Alt-f', run: (view) => formatBy(view, now.current.onFormat) }]),
           EditorView.updateListener.of((update) => {
@@ -118,13 +126,13 @@ export function CodeEditor({ label, language, value, readOnly = false, problems,
     if (view) view.dispatch(setDiagnostics(view.state, diagnosticsOf(view.state, problems ?? [])));
   }, [problems]);
   useEffect(() => editor.current?.dispatch({ effects: setReach.of(reach) }), [reach]);
-  const told = lines.join();
+  const told = marked.join();
   // biome-ignore lint/correctness/useExhaustiveDependencies: told has the lines
   useEffect(() => {
     const view = editor.current;
     if (view === undefined) return;
-    view.dispatch({ effects: setToldLines.of(lines) });
-    const first = lines.find((line) => line >= 1 && line <= view.state.doc.lines);
+    view.dispatch({ effects: setToldLines.of(marked) });
+    const first = marked.find((line) => line >= 1 && line <= view.state.doc.lines);
     // Whoever is in the text sees what is marked around the cursor.
     if (first !== undefined && !view.hasFocus) scrollWithin(view, first);
   }, [told, readOnly ? value : undefined]);

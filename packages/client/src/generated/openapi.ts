@@ -3813,6 +3813,8 @@ export interface paths {
                         variables?: {
                             [key: string]: unknown;
                         };
+                        /** @description true: variables that are not given are empty. Default: they are an error of a template that reads them. */
+                        lenient?: boolean;
                     };
                 };
             };
