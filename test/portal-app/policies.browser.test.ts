@@ -204,6 +204,23 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
     await page.getByRole('option', { name: /^is_owner_of/ }).waitFor();
     await look(page, 'policies-completion');
     await page.keyboard.press('Escape');
+    // And the fields of what is tried, and in a text first what it is compared with.
+    await page.getByLabel('Resource id').fill('c1');
+    const first = page.getByRole('option').first();
+    await type(page, 'package car.sell\n\ndefault outcome := "deny"\n\noutcome := "allow" if input.');
+    await page.keyboard.type('resource.i');
+    await page.getByRole('option', { name: /^input\.resource\.id/ }).waitFor();
+    await type(page, 'package car.sell\n\ndefault outcome := "deny"\n\noutcome := "allow" if input.action == "');
+    await page.keyboard.type('ca');
+    await expect.poll(() => first.textContent()).toMatch(/^car:\w+action$/);
+    await page.keyboard.press('Escape');
+    await page.getByRole('textbox', { name: 'Context (JSON)' }).click();
+    await page.keyboard.insertText('{"country": {"code": "BE"}}');
+    await type(page, 'package car.sell\n\ndefault outcome := "deny"\n\noutcome := "allow" if input.con');
+    await page.keyboard.type('text.cou');
+    await page.getByRole('option', { name: /^input\.context\.country\.code/ }).waitFor();
+    await page.keyboard.press('Escape');
+    await type(page, 'package car.sell\n\ndefault outcome := "deny"\n\noutcome := "allow" if "is_o');
     await page
       .getByText(/^Line 5/)
       .first()
