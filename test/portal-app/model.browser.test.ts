@@ -232,15 +232,30 @@ describe.skipIf(executablePath === undefined)('the model', { timeout: 120_000 },
     await search.getByRole('button', { name: 'Why? user/alice' }).click();
     const why = search.getByRole('region', { name: 'Why: user/alice and car/2' });
     await why.getByText('Allowed: user:alice may car:use on car:2').waitFor();
-    await why.getByText('through user:alice lives_in household:h1').waitFor();
+    // Each relationship on the path, by what people read, leads to itself.
+    await why.getByText('It is inherited through:').waitFor();
+    const hop = 'user:alice has a key of household:h1';
+    await why.getByRole('link', { name: hop }).waitFor();
+    await why.getByRole('link', { name: 'household:h1 keeps car:2' }).waitFor();
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'model-why-path');
     await why.getByRole('link', { name: 'Try it in the policy' }).click();
     await page.getByRole('heading', { level: 1, name: 'car:use' }).waitFor();
     await page.getByText('Allowed: user:alice may car:use on car:2').waitFor();
+    await page.getByRole('link', { name: hop }).waitFor();
     await page.getByLabel('Resource id').fill('3');
     await page.getByText('These facts were loaded for user/alice car/2.').waitFor();
     await page.getByRole('button', { name: 'Load what is stored now' }).click();
     await page.getByText('These facts were loaded for').waitFor({ state: 'detached' });
     await page.getByText(/^Denied:/).waitFor();
+    // What would change the answer is dashed on the path.
+    await page.getByText('It would be inherited through:').waitFor();
+    await page.locator('.why-path li.missing').getByRole('link', { name: 'household:h1 keeps car:3' }).waitFor();
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'policies-missing-path');
+    await page.getByRole('link', { name: hop }).click();
+    await page.getByRole('heading', { name: 'From user/alice' }).waitFor();
+    await page.locator('tr.on, tr[aria-selected=true]').getByText('has a key of').waitFor();
     expect(complaints).toEqual([]);
   });
 

@@ -5,13 +5,13 @@ import { useState } from 'react';
 import { segment } from '../../core/api.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
+import { reloadModel } from '../../model/load.ts';
+import { useNames } from '../../model/names.tsx';
+import { type DisplayName, type Model, partsOf, type Related, type Typed } from '../../model/shapes.ts';
 import { Confirm, curl, Link, ManagedBy, RelativeTime, ShowAs, SidePanel, State, toast } from '../../ui/index.ts';
-import { useNames } from './display-names.tsx';
-import { reloadModel } from './load.ts';
 import { bodyOf, manifestOf } from './manifest.ts';
 import { RelationshipTypeForm } from './relationship-type-form.tsx';
 import { sentenceOf } from './sentences.ts';
-import { type DisplayName, type Model, partsOf, type Related, type Typed } from './shapes.ts';
 import { texts } from './texts.ts';
 import { TypeForm } from './type-form.tsx';
 

@@ -2,9 +2,9 @@
 import { segment } from '../../core/api.ts';
 import { useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
+import { reloadModel } from '../../model/load.ts';
+import { type Relationship, said, text } from '../../model/shapes.ts';
 import { Confirm, toast } from '../../ui/index.ts';
-import { reloadModel } from './load.ts';
-import { type Relationship, said, text } from './shapes.ts';
 import { texts } from './texts.ts';
 
 export function EndRelationship({ of, onClose }: { of: Relationship; onClose: () => void }) {

@@ -1,8 +1,8 @@
 /** Through which other relationships it holds, too: only pairs that fit are offered, each as a sentence. */
 import { useTexts } from '../../core/texts.ts';
-import { useNames } from './display-names.tsx';
+import { useNames } from '../../model/names.tsx';
+import { type Inheritance, type Model, partsOf } from '../../model/shapes.ts';
 import { sentenceOf } from './sentences.ts';
-import { type Inheritance, type Model, partsOf } from './shapes.ts';
 import { texts } from './texts.ts';
 
 type Props = { name: string; model: Model; through: Inheritance[]; onChange: (to: Inheritance[]) => void };

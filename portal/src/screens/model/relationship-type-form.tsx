@@ -2,13 +2,13 @@
 import { Button, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTexts } from '../../core/texts.ts';
+import type { Inheritance, Invitation, Model, Related } from '../../model/shapes.ts';
 import { ProblemAlert, SidePanel } from '../../ui/index.ts';
 import { useUiTexts } from '../../ui/texts.ts';
 import { DisplayNameFields, displayNamesIn, nameRowsOf } from './display-names.tsx';
 import { InheritanceFields } from './inheritance-fields.tsx';
 import { InvitationFields } from './invitation-fields.tsx';
 import { useSaving } from './saving.ts';
-import type { Inheritance, Invitation, Model, Related } from './shapes.ts';
 import { texts } from './texts.ts';
 
 type Props = { of?: Related; model: Model; onClose: () => void; onDone: (id: string) => void };

@@ -4,9 +4,9 @@ import { asRead, segment } from '../../core/api.ts';
 import { isTaken } from '../../core/problem.ts';
 import { useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
+import { reloadModel } from '../../model/load.ts';
+import type { Kind } from '../../model/shapes.ts';
 import { toast } from '../../ui/index.ts';
-import { reloadModel } from './load.ts';
-import type { Kind } from './shapes.ts';
 import { texts } from './texts.ts';
 
 /** @param etag of what the form was filled with; undefined: the type is new */

@@ -1,7 +1,7 @@
 /** What stands in the picture, and what inheritance says in words. */
-import type { Names } from './display-names.tsx';
+import type { Names } from '../../model/names.tsx';
+import { type Inheritance, type Model, partsOf, type Related, words } from '../../model/shapes.ts';
 import type { Box, Line } from './flow.tsx';
-import { type Inheritance, type Model, partsOf, type Related, words } from './shapes.ts';
 import type { Texts } from './texts.en.ts';
 
 /** "a user may use a car when it lives in a household that keeps the car" */

@@ -2,11 +2,11 @@
 import { Button, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTexts } from '../../core/texts.ts';
+import { type Typed, type TypeKind, typeKinds, type ValueType, valueTypes } from '../../model/shapes.ts';
 import { Icon, ProblemAlert, SidePanel } from '../../ui/index.ts';
 import { useUiTexts } from '../../ui/texts.ts';
 import { DisplayNameFields, displayNamesIn, nameRowsOf } from './display-names.tsx';
 import { useSaving } from './saving.ts';
-import { type Typed, type TypeKind, typeKinds, type ValueType, valueTypes } from './shapes.ts';
 import { texts } from './texts.ts';
 
 type Row = { key: number; name: string; type: ValueType; required: boolean };
