@@ -12,7 +12,8 @@ import { type Entity, entityOf, type Relationship, said, text } from '../../mode
 import { curl, DataTable, Empty, Icon, Link, Notice, RelativeTime, ShowAs, WithPanel } from '../../ui/index.ts';
 import { AddRelationship } from './add-relationship.tsx';
 import { EndRelationship } from './end-relationship.tsx';
-import { type Box, Flow, type Line } from './flow.tsx';
+import { Flow } from './flow.tsx';
+import type { Box, Line } from './flow-layout.ts';
 import { ModelPage } from './page.tsx';
 import { texts } from './texts.ts';
 import { WhoMay } from './who-may.tsx';

@@ -24,9 +24,9 @@ export function TypeForm({ of, onClose, onDone }: Props) {
     })),
   );
   const [names, setNames] = useState(() => nameRowsOf(of?.spec.displayNames));
-  // Of what the fields were filled with: the model is read again while they are changed.
-  const [etag] = useState(of?.etag);
-  const { error, isBusy, save } = useSaving(etag, onDone);
+  // What the fields were filled with: the model is read again while they are changed.
+  const [before] = useState(of);
+  const { error, isBusy, save } = useSaving(before, onDone);
   const change = (key: number, to: Partial<Row>) =>
     setRows(rows.map((row) => (row.key === key ? { ...row, ...to } : row)));
   const attributes = Object.fromEntries(

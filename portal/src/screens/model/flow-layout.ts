@@ -1,0 +1,70 @@
+/** What a drawing has, and where it stands: laid out by dagre, left to right, or top to bottom where it is narrow. */
+import dagre from '@dagrejs/dagre';
+
+export type Look = 'type' | 'relation' | 'centre' | 'bracket';
+export type Box = {
+  id: string;
+  title: string;
+  /** What stands below the title. */
+  detail?: string;
+  look: Look;
+  /** The manifest that owns it. */
+  owner?: string;
+};
+/** A bracket `begins` at the first relationship, has its words in the middle and `ends` at the second; `heir`: to what is inherited. */
+export type Line = { from: string; to: string; label?: string; look?: 'begins' | 'ends' | 'heir' };
+export type Place = { x: number; y: number };
+export type Places = ReadonlyMap<string, Place>;
+
+const bracketWidth = 220;
+
+export const widthOf = ({ title, detail = '', look }: Box) =>
+  look === 'bracket'
+    ? bracketWidth
+    : Math.min(240, 44 + Math.max(title.length * 7.6, Math.min(detail.length, 30) * 6.3));
+export const heightOf = ({ title, detail, look }: Box) =>
+  look === 'bracket'
+    ? 12 + Math.ceil(title.length / 32) * 16
+    : (look === 'relation' ? 32 : 40) + (detail === undefined ? 0 : Math.ceil(detail.length / 30) * 17);
+
+export function laidOut(boxes: readonly Box[], lines: readonly Line[], isNarrow: boolean): Places {
+  const graph = new dagre.graphlib.Graph({ multigraph: true });
+  graph.setGraph({
+    rankdir: isNarrow ? 'TB' : 'LR',
+    nodesep: 22,
+    ranksep: isNarrow ? 34 : 56,
+    marginx: 12,
+    marginy: 12,
+  });
+  graph.setDefaultEdgeLabel(() => ({}));
+  for (const box of boxes) graph.setNode(box.id, { width: widthOf(box), height: heightOf(box) });
+  // An edge of dagre without a name of its own is one with the next between the same boxes.
+  for (const [index, { from, to, look, label = '' }] of lines.entries())
+    if (look !== 'heir') graph.setEdge(from, to, { width: label.length * 6.5, height: 14 }, `e${index}`);
+  dagre.layout(graph);
+  return new Map(
+    boxes.map((box) => {
+      const { x, y, width, height } = graph.node(box.id);
+      return [box.id, { x: x - width / 2, y: y - height / 2 }];
+    }),
+  );
+}
+
+/** As high as what is drawn, within what a window shows. */
+export function heightOfAll(boxes: readonly Box[], places: Places): string {
+  const bottom = Math.max(0, ...boxes.map((box) => (places.get(box.id)?.y ?? 0) + heightOf(box)));
+  return `clamp(220px, ${Math.round(bottom * 1.1) + 48}px, 68vh)`;
+}
+
+type Side = 'left' | 'right' | 'top' | 'bottom';
+const opposite = { left: 'right', right: 'left', top: 'bottom', bottom: 'top' } as const;
+
+/** The sides of its boxes that a line of a bracket joins: it leaves the relationships across the way that they lead. */
+export function sidesOf({ from, to, look }: Line, places: Places, isNarrow: boolean): { source: Side; target: Side } {
+  const across = isNarrow ? 'x' : 'y';
+  const isAfter = (places.get(to)?.[across] ?? 0) > (places.get(from)?.[across] ?? 0);
+  const onward: Side = isNarrow ? (isAfter ? 'right' : 'left') : isAfter ? 'bottom' : 'top';
+  if (look === 'begins') return { source: onward, target: isNarrow ? 'top' : 'left' };
+  if (look === 'ends') return { source: isNarrow ? 'bottom' : 'right', target: opposite[onward] };
+  return { source: onward, target: opposite[onward] };
+}
