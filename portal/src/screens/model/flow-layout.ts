@@ -58,12 +58,28 @@ export function heightOfAll(boxes: readonly Box[], places: Places): string {
 
 type Side = 'left' | 'right' | 'top' | 'bottom';
 const opposite = { left: 'right', right: 'left', top: 'bottom', bottom: 'top' } as const;
+type Rect = Place & { width: number; height: number };
+export type Rects = ReadonlyMap<string, Rect>;
+
+export const rectsOf = (boxes: readonly Box[], places: Places): Rects =>
+  new Map(
+    boxes.map((box) => [
+      box.id,
+      { ...(places.get(box.id) ?? { x: 0, y: 0 }), width: widthOf(box), height: heightOf(box) },
+    ]),
+  );
+
+const middleOf = ({ x, y, width, height }: Rect) => ({ x: x + width / 2, y: y + height / 2 });
+/** The room between two of one axis; negative where they stand beside each other. */
+const gapOf = (a: number, aSize: number, b: number, bSize: number) => Math.max(b - (a + aSize), a - (b + bSize));
 
 /** The sides of its boxes that a line of a bracket joins: it leaves the relationships across the way that they lead. */
-export function sidesOf({ from, to, look }: Line, places: Places, isNarrow: boolean): { source: Side; target: Side } {
-  const across = isNarrow ? 'x' : 'y';
-  const isAfter = (places.get(to)?.[across] ?? 0) > (places.get(from)?.[across] ?? 0);
-  const onward: Side = isNarrow ? (isAfter ? 'right' : 'left') : isAfter ? 'bottom' : 'top';
+export function sidesOf({ from, to, look }: Line, rects: Rects, isNarrow: boolean): { source: Side; target: Side } {
+  const [a, b] = [rects.get(from), rects.get(to)];
+  if (a === undefined || b === undefined) return { source: 'right', target: 'left' };
+  const isBeside = look === 'heir' ? gapOf(a.x, a.width, b.x, b.width) > gapOf(a.y, a.height, b.y, b.height) : isNarrow;
+  const isAfter = isBeside ? middleOf(b).x > middleOf(a).x : middleOf(b).y > middleOf(a).y;
+  const onward: Side = isBeside ? (isAfter ? 'right' : 'left') : isAfter ? 'bottom' : 'top';
   if (look === 'begins') return { source: onward, target: isNarrow ? 'top' : 'left' };
   if (look === 'ends') return { source: isNarrow ? 'bottom' : 'right', target: opposite[onward] };
   return { source: onward, target: opposite[onward] };

@@ -13,7 +13,19 @@ import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useMemo, us
 import { useTexts } from '../../core/texts.ts';
 import '@xyflow/react/dist/base.css';
 import { type BoxNode, nodeTypes } from './flow-boxes.tsx';
-import { type Box, heightOf, heightOfAll, type Line, laidOut, type Places, sidesOf, widthOf } from './flow-layout.ts';
+import {
+  type Box,
+  heightOf,
+  heightOfAll,
+  type Line,
+  laidOut,
+  type Places,
+  type Rects,
+  rectsOf,
+  sidesOf,
+  widthOf,
+} from './flow-layout.ts';
+import { edgeTypes } from './flow-lines.tsx';
 import { texts } from './texts.ts';
 import './flow.css';
 
@@ -92,15 +104,15 @@ function useNodes(drawn: Drawn): BoxNode[] {
   );
 }
 
-function edgeOf(line: Line, places: Places, isNarrow: boolean): Edge {
+function edgeOf(line: Line, rects: Rects, isNarrow: boolean): Edge {
   const { from, to, label: text, look } = line;
-  const sides = look && sidesOf(line, places, isNarrow);
+  const sides = look && sidesOf(line, rects, isNarrow);
   const isBracket = look === 'begins' || look === 'ends';
   const color = look === 'heir' ? 'var(--series-4)' : 'var(--dim)';
   return {
     ...{ id: `${from} ${text ?? ''} ${to} ${look ?? ''}`, source: from, target: to, label: text, className: look },
     ...{ sourceHandle: sides?.source ?? 'out', targetHandle: sides?.target ?? 'in' },
-    ...(isBracket && { type: 'smoothstep' }),
+    ...(isBracket && { type: 'elbow' }),
     ...(look === 'heir' && { type: 'straight' }),
     ...(!isBracket && { markerEnd: { type: MarkerType.ArrowClosed, color } }),
   };
@@ -119,7 +131,10 @@ export function Flow({ label, boxes, lines, selected, onOpen, editing, children 
     return () => watch.disconnect();
   }, []);
   const nodes = useNodes({ boxes, selected, editing, places, isNarrow });
-  const edges = useMemo(() => lines.map((line) => edgeOf(line, places, isNarrow)), [lines, places, isNarrow]);
+  const edges = useMemo(() => {
+    const rects = rectsOf(boxes, places);
+    return lines.map((line) => edgeOf(line, rects, isNarrow));
+  }, [lines, boxes, places, isNarrow]);
   const onConnect = editing?.onConnect;
   const join = useCallback(({ source, target }: Connection) => onConnect?.(source, target), [onConnect]);
   const press = (event: KeyboardEvent<HTMLElement>) => {
@@ -141,7 +156,7 @@ export function Flow({ label, boxes, lines, selected, onOpen, editing, children 
       <ReactFlow
         // Other boxes are another drawing, which is fitted into the frame again.
         key={boxes.map(({ id }) => id).join()}
-        {...{ nodes, edges, nodeTypes }}
+        {...{ nodes, edges, nodeTypes, edgeTypes }}
         fitView
         fitViewOptions={fitted}
         onInit={(instance) => {

@@ -79,7 +79,12 @@ export function RelationshipTypeForm({ of, proposed = {}, model, onClose, onDone
           value={max}
           onChange={(event) => setMax(event.currentTarget.value)}
         />
-        <InheritanceFields name={name} model={model} through={through} onChange={setThrough} />
+        <InheritanceFields
+          name={of?.spec.name ?? `${from}:${relation || '…'}:${to}`}
+          model={model}
+          through={through}
+          onChange={setThrough}
+        />
         <InvitationFields invitation={invitation} onChange={setInvitation} />
         {error !== undefined && <ProblemAlert error={error} />}
         <div className="row">

@@ -30,7 +30,7 @@ export const en = {
   asList: 'List',
   picture: 'Types and their relationships',
   legendRelates: 'relates one type to another',
-  legendInherits: 'is inherited through',
+  legendInherits: 'joins the two through which another one is inherited',
   inherits: (from: string, relation: string, to: string, first: string, middle: string, second: string) =>
     `A ${from} ${relation} a ${to} also when it ${first} a ${middle} that ${second} the ${to}.`,
   throughShort: (first: string, middle: string, second: string) => `also: ${first} a ${middle} that ${second} it`,
@@ -181,6 +181,7 @@ export const en = {
   search: 'Search',
   found: (action: string) => `Found for ${action}`,
   nothingMay: 'Nothing is found: the policy allows none.',
+  whoTitle: 'Who',
   whatTitle: 'With what',
   why: 'Why?',
   whyTitle: (subject: string, resource: string) => `Why: ${subject} and ${resource}`,

@@ -26,7 +26,7 @@ export const nl = {
   asList: 'Lijst',
   picture: 'Typen en hun relaties',
   legendRelates: 'verbindt een type met een ander',
-  legendInherits: 'wordt geërfd via',
+  legendInherits: 'verbindt de twee waardoor een andere wordt geërfd',
   inherits: (from, relation, to, first, middle, second) =>
     `${from} ${relation} ${to} geldt ook via ${middle}: ${from} ${first} ${middle}, en ${middle} ${second} ${to}.`,
   throughShort: (first, middle, second) => `ook via ${middle}: ${first}, ${second}`,
@@ -185,6 +185,7 @@ export const nl = {
   search: 'Zoeken',
   found: (action) => `Gevonden voor ${action}`,
   nothingMay: 'Er is niets gevonden: de policy staat er geen toe.',
+  whoTitle: 'Wie',
   whatTitle: 'Waarmee',
   why: 'Waarom?',
   whyTitle: (subject, resource) => `Waarom: ${subject} en ${resource}`,

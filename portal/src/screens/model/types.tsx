@@ -166,8 +166,8 @@ function Legend() {
         {t.legendRelates}
       </span>
       <span>
-        <svg width="34" height="8" aria-hidden="true" stroke="var(--series-4)">
-          <path d="M1 4h32" strokeDasharray="5 4" strokeWidth="1.5" />
+        <svg width="34" height="8" aria-hidden="true" stroke="var(--series-4)" fill="none">
+          <path d="M1 8V2h32v6" strokeWidth="1.5" />
         </svg>
         {t.legendInherits}
       </span>
