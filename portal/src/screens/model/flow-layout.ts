@@ -28,10 +28,12 @@ export const heightOf = ({ title, detail, look }: Box) =>
     : (look === 'relation' ? 32 : 40) + (detail === undefined ? 0 : Math.ceil(detail.length / 30) * 17);
 
 export function laidOut(boxes: readonly Box[], lines: readonly Line[], isNarrow: boolean): Places {
+  // Side by side, the words of two lines that leave one box must not meet.
+  const words = Math.max(0, ...lines.map(({ label = '' }) => label.length));
   const graph = new dagre.graphlib.Graph({ multigraph: true });
   graph.setGraph({
     rankdir: isNarrow ? 'TB' : 'LR',
-    nodesep: 22,
+    nodesep: isNarrow ? Math.max(22, Math.min(100, words * 13 - 60)) : 22,
     ranksep: isNarrow ? 34 : 56,
     marginx: 12,
     marginy: 12,

@@ -5,7 +5,7 @@ import { segment } from '../../core/api.ts';
 import { queryClient, usePages } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
-import { Relation } from '../../model/names.tsx';
+import { keyOf, Relation, useTenantNames } from '../../model/names.tsx';
 import { Confirm, Icon, Link, ProblemAlert, RelativeTime, toast } from '../../ui/index.ts';
 import { useUiTexts } from '../../ui/texts.ts';
 import { type Entity, type Relationship, text } from './shapes.ts';
@@ -104,7 +104,7 @@ function EndRelationship({
   const { tenant, api } = useTenant();
   const list = `/actors/${segment(from.type)}/${segment(from.id)}/relationships`;
   const reload = () => queryClient.invalidateQueries({ queryKey: ['people', tenant.code] });
-  const said = `${text(from)} ${relationshipType} ${text(to)}`;
+  const said = `${text(from)} ${useTenantNames()(keyOf({ from, relationshipType, to }))} ${text(to)}`;
   const undo = () =>
     void api
       .post(list, { body: { relationshipType, to, ...(expiresAt && { expiresAt }) } })
