@@ -201,7 +201,7 @@ describe('accord start', () => {
     expect((await read(`${base()}/carshare/oidc/jwks`)).keys).toHaveLength(2);
     const admin = `http://127.0.0.1:${ports[1]}`;
     expect(await read(`${admin}/ready`)).toEqual({ status: 'ready' });
-    expect(await (await fetch(`${admin}/metrics`)).text()).toMatch(/accord_decisions_total\{outcome="allow"\} 11/);
+    expect(await (await fetch(`${admin}/metrics`)).text()).toMatch(/accord_decisions_total\{outcome="allow"\} 12/);
     const served = JSON.stringify(await read(`${admin}/snapshot`));
     expect(served).toContain('car:unlock');
     expect(served).not.toMatch(/"d":|private/);

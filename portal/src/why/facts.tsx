@@ -21,7 +21,7 @@ export function Entities({ of }: { of: Entity | undefined }) {
 }
 
 /** A link by its ends; the server's words for anything else. */
-function Fact({ of: { relationship, text } }: { of: MissingRelation }) {
+export function Fact({ of: { relationship, text } }: { of: MissingFact }) {
   if (relationship?.relationshipType === undefined) return text;
   const { from, relationshipType, to } = relationship;
   return (
