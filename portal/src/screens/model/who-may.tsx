@@ -6,9 +6,9 @@ import { usePages } from '../../core/query.ts';
 import { saveFile } from '../../core/save-file.ts';
 import { useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
+import { useModel } from '../../model/load.ts';
+import { type Entity, partsOf, text } from '../../model/shapes.ts';
 import { DataTable, Icon, ProblemAlert, Progress } from '../../ui/index.ts';
-import { useModel } from './load.ts';
-import { type Entity, partsOf, text } from './shapes.ts';
 import { texts } from './texts.ts';
 import { WhyPath } from './why-path.tsx';
 
@@ -106,7 +106,7 @@ function Results({ of, search }: { of: Entity; search: Search }) {
         columns={[
           {
             id: 'entity',
-            header: direction === 'subject' ? t.whoMay : t.whatTitle,
+            header: direction === 'subject' ? t.whoTitle : t.whatTitle,
             cell: (one) => <span className="mono">{text(one)}</span>,
           },
           {

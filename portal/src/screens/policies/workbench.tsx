@@ -163,7 +163,7 @@ function TryIt({ name, editing, checked, readOnly, line, asked, mayTry }: Panes 
 
 type AnswersProps = Panes & { mayTry: boolean; place: Place };
 
-function Answers({ editing, checked, decision, isChanging, marking, mayTry, place }: AnswersProps) {
+function Answers({ editing, checked, decision, isChanging, asked, marking, mayTry, place }: AnswersProps) {
   const t = useTexts(texts);
   const keep = { decision, change: isChanging ? '1' : undefined };
   const marks = { keep, marking, place };
@@ -171,7 +171,7 @@ function Answers({ editing, checked, decision, isChanging, marking, mayTry, plac
     <TraceBox mark={marking.mark}>
       {decision !== undefined && <Recorded id={decision} isExplained={!mayTry} marks={marks} />}
       {decision !== undefined && mayTry && <h3>{editing.isDirty ? t.draftAnswers : t.storedAnswers}</h3>}
-      {mayTry && <Trace checked={checked} marks={marks} />}
+      {mayTry && <Trace checked={checked} marks={marks} paths={asked.question.paths} />}
     </TraceBox>
   );
 }
