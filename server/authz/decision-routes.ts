@@ -118,6 +118,8 @@ function filterOf(asked: Asked, masked: boolean): DecisionFilter {
   });
   return {
     ...rest,
+    // It does not see other actions (decisionView), and so does not find them by a guess.
+    ...(masked && action !== undefined ? { ofPolicy: true } : {}),
     ...(start === undefined ? {} : { start: utc(start) }),
     ...(end === undefined ? {} : { end: utc(end) }),
     ...(subjectId === undefined ? {} : { subject: entity(subjectId, subjectType) }),

@@ -155,7 +155,7 @@ call graphql.expose('delivery_attempt', 'delivery_attempt', 'accord_reader_admin
 
 -- Records that support reads, too.
 create view graphql.decision with (security_invoker) as
-  select at, id, action,
+  select at, id, case when accord.reads_masked() and policy_number is null and action is not null then '***' else action end as action,
     case when accord.reads_masked() and answer ->> 'outcome' not in ('allow', 'deny') then '***' else answer ->> 'outcome' end as outcome,
     case when accord.reads_masked() then null else answer ->> 'reason' end as reason,
     accord.shown_name(caller) as caller,

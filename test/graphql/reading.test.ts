@@ -57,10 +57,12 @@ beforeAll(async () => {
     );
     await asAdmin(
       server.db.adminUrl,
-      `insert into accord.decision (tenant, at, caller, action, request, answer, revision, duration_us)
+      `insert into accord.decision (tenant, at, caller, action, request, answer, policy_number, revision, duration_us)
        values ($1, now(), 'user:user:alice', 'car:read',
          '{"subject":{"type":"user","id":"alice"},"resource":{"type":"car","id":"c1"}}',
-         '{"outcome":"alice may","reason":"alice asked"}', 1, 5)`,
+         '{"outcome":"alice may","reason":"alice asked"}', 1, 1, 5),
+       ($1, now() - interval '1 hour', 'user:user:alice', 'alice@localhost', '{}', '{"outcome":"deny"}', null, 1, 5),
+       ($1, now() - interval '2 hours', 'user:user:alice', null, '{}', '{"outcome":"deny"}', null, 1, 5)`,
       [tenant],
     );
     await asAdmin(
@@ -142,6 +144,8 @@ describe('what a role reads', () => {
   test('support sees neither ids nor contacts, as by the other routes', async () => {
     const decisions = (await clients.support.document('decisions')).body.data.allDecisions.nodes;
     expect(decisions[0]).toMatchObject({ action: 'car:read', caller: 'user:user:***', outcome: '***', reason: null });
+    // Which no policy decided: the action is any text of the request.
+    expect(decisions.slice(1)).toMatchObject([{ action: '***' }, { action: null }]);
     const audit = await clients.support.document('audit');
     const call = await configClient(server, mine, 'support');
     const entries = (await call('GET', '/audit?limit=100')).body.entries as Record<string, string>[];
