@@ -117,7 +117,13 @@ function registerImport(
       querystring: Type.Object(
         {
           importId: Type.Optional(importId),
-          firstLine: Type.Optional(Type.Integer({ minimum: 1, description: 'Number of the first line that is sent.' })),
+          firstLine: Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              maximum: Number.MAX_SAFE_INTEGER,
+              description: 'Number of the first line that is sent.',
+            }),
+          ),
         },
         { additionalProperties: false },
       ),

@@ -157,6 +157,23 @@ describe('a document is judged before it runs', () => {
   });
 });
 
+describe('a filter of null or {} is refused', () => {
+  test.each([null, {}, { name: null }, { name: {} }, { name: { equalTo: null } }, { name: { in: [null] } }])(
+    '%j',
+    async (filter) => {
+      const literal = JSON.stringify(filter).replaceAll('"', '');
+      const byLiteral = await ask(`{ allPolicies(first: 1, filter: ${literal}) { nodes { name } } }`);
+      expect([byLiteral.status, byLiteral.body.code]).toEqual([400, 'graphql_invalid']);
+      const byVariable = 'query ($f: PolicyFilter) { allPolicies(first: 1, filter: $f) { nodes { name } } }';
+      const { body } = await ask(byVariable, { f: filter });
+      expect(body).toMatchObject({
+        code: 'graphql_invalid',
+        detail: expect.stringContaining(': a filter, '),
+      });
+    },
+  );
+});
+
 describe('what runs too long', () => {
   const lists = '{ allRelationships(first: 1) { nodes { toId } } }';
   async function locked(work: (admin: pg.Client) => Promise<void>) {

@@ -5134,7 +5134,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the accounts of end users */
+        /**
+         * List the accounts of end users
+         * @description By address; for the support desk by id, because the order of addresses that it does not see would tell them.
+         */
         get: {
             parameters: {
                 query?: {
