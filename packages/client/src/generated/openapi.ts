@@ -4425,7 +4425,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List mails, newest first, with masked addresses */
+        /**
+         * List mails, newest first, with masked addresses
+         * @description Support sees neither masks nor what a mail server answered.
+         */
         get: {
             parameters: {
                 query?: {
