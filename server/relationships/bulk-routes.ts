@@ -134,6 +134,10 @@ function registerImport(
     preParsing: async (request) => {
       const type = request.headers['content-type'] ?? '';
       if (type.split(';', 1)[0]?.trim().toLowerCase() !== ndjson) throw wrongType();
+      const { 'content-encoding': encoding = 'identity' } = request.headers;
+      if (encoding.toLowerCase() !== 'identity') {
+        throw problem('unsupported_media_type', { detail: 'Send the lines without Content-Encoding.' });
+      }
     },
     handler: async (request, reply) => {
       if (!(request.body instanceof Readable)) throw wrongType();
