@@ -4427,7 +4427,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List mails, newest first, with masked addresses */
+        /**
+         * List mails, newest first, with masked addresses
+         * @description Support sees neither masks nor what a mail server answered.
+         */
         get: {
             parameters: {
                 query?: {
@@ -5136,7 +5139,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the accounts of end users */
+        /**
+         * List the accounts of end users
+         * @description By address; for the support desk by id, because the order of addresses that it does not see would tell them.
+         */
         get: {
             parameters: {
                 query?: {
