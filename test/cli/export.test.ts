@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { exportedText, exportTenant } from '../../cli/manifests.ts';
+import { exportedText, exportTenant } from '../../server/resources/index.ts';
 import { conditionOf as conditionIn } from '../../operator/conditions.ts';
 import { rooms } from '../../server/rooms.ts';
 import { accord } from '../e2e/accord.ts';

@@ -12,6 +12,7 @@ import { completeRego, noVocabulary, type Vocabulary } from './completion.ts';
 import { look } from './look.ts';
 import { marks, type Reach, setReach, setToldLines } from './marks.ts';
 import { regoLanguage } from './rego-language.ts';
+import './editor.css';
 
 export type LineProblem = { line: number; column?: number; detail: string };
 type Props = {

@@ -9,6 +9,7 @@ import { isConflict } from '../../core/problem.ts';
 import { queryClient } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
+import { newManifest, Owned, ShowChange, type Spec, storedYaml, yamlOfNew } from '../../manifests/index.ts';
 import { HtmlFrame } from '../../ui/html-frame.tsx';
 import {
   CodeBlock,
@@ -16,14 +17,12 @@ import {
   curl,
   DraftConflict,
   Facts,
-  ManagedBy,
   Notice,
   ProblemAlert,
   ShowAs,
   toast,
   WithPanel,
 } from '../../ui/index.ts';
-import { manifestOf } from './manifest.ts';
 import { ActivityPage } from './tabs.tsx';
 import { TestMail, type Tried } from './test-mail.tsx';
 import { texts } from './texts.ts';
@@ -41,7 +40,11 @@ export default function TemplatePage() {
     queryKey: ['templates', tenant.code, name, language],
     queryFn: ({ signal }) => api.get<Template>(path, { signal }),
   });
+  const [isChanging, setChanging] = useState(false);
   const template = found.data?.data;
+  const of = { kind: 'MailTemplate', name: `${name}/${language}` };
+  const builtIn = ({ subject, html, text }: Parts) =>
+    yamlOfNew(newManifest('MailTemplate', tenant.code, `${name}-${language}`, { name, language, subject, html, text }));
   return (
     <ActivityPage
       place="templates"
@@ -50,12 +53,12 @@ export default function TemplatePage() {
       actions={
         <ShowAs
           curl={curl(api.path(path))}
-          manifest={template && manifestOf({ tenant: tenant.code, name, language }, template)}
+          {...(template && { manifest: template.builtIn ? builtIn(template) : storedYaml(api, of) })}
         />
       }
     >
       {found.error && <ProblemAlert error={found.error} onRetry={() => void found.refetch()} />}
-      {template?.managedBy !== undefined && template.managedBy !== 'api' && <ManagedBy owner={template.managedBy} />}
+      <Owned of={of} owner={template?.managedBy ?? 'api'} form={{ isOpen: isChanging, onOpen: setChanging }} />
       {template && (
         <Editor
           key={path}
@@ -63,32 +66,46 @@ export default function TemplatePage() {
           etag={found.data?.etag}
           path={path}
           draftKey={`${tenant.code}/template/${name}/${language}`}
+          of={of}
+          isChanging={isChanging}
         />
       )}
     </ActivityPage>
   );
 }
 
-type EditorProps = { template: Template; etag: string | undefined; path: string; draftKey: string };
+type EditorProps = {
+  template: Template;
+  etag: string | undefined;
+  path: string;
+  draftKey: string;
+  of: { kind: string; name: string };
+  /** A change of what a manifest owns is open. */
+  isChanging: boolean;
+};
 
-function Editor({ template, etag, path, draftKey }: EditorProps) {
+function Editor({ template, etag, path, draftKey, of, isChanging }: EditorProps) {
   const t = useTexts(texts);
   const { tenant, api } = useTenant();
   const kept = useDraft<Parts>(draftKey, etag ?? notStored);
   const { draft, keep, rebase, drop } = kept;
   const stored: Parts = { subject: template.subject, html: template.html ?? '', text: template.text ?? '' };
-  const parts = draft ?? stored;
+  const isManaged = (template.managedBy ?? 'api') !== 'api';
+  // Where nothing can be changed, what is stored is shown, also when this browser has a draft.
+  const parts = isManaged && !isChanging ? stored : (draft ?? stored);
   const [isRestoring, setRestoring] = useState(false);
   const [isTesting, setTesting] = useState(false);
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
   const isOld = kept.isOld && !isBusy;
-  const mayEdit = mayDo(tenant.role, 'edit') && (template.managedBy ?? 'api') === 'api';
+  const mayType = mayDo(tenant.role, 'edit') && (!isManaged || isChanging);
+  const mayEdit = mayType && !isManaged;
   const sent = {
     subject: parts.subject,
     ...(parts.html ? { html: parts.html } : {}),
     ...(parts.text ? { text: parts.text } : {}),
   };
+  const specOf = ({ subject: _subject, html: _html, text: _text, ...rest }: Spec): Spec => ({ ...rest, ...sent });
   const attempt = (work: () => Promise<unknown>) => {
     setError(undefined);
     work().catch(setError);
@@ -113,12 +130,12 @@ function Editor({ template, etag, path, draftKey }: EditorProps) {
   const test = isTesting && <TestMail of={template} hasDraft={draft !== undefined} onClose={() => setTesting(false)} />;
   return (
     <WithPanel panel={test}>
-      {isOld && (
+      {isOld && mayType && (
         <DraftConflict onKeep={() => rebase(parts)} onDrop={drop}>
           <Facts facts={factsOf(stored, t)} />
         </DraftConflict>
       )}
-      {draft !== undefined && !isOld && (
+      {draft !== undefined && !isOld && mayType && (
         <Notice>
           {t.draftKept}{' '}
           <button type="button" className="plain chip" onClick={drop}>
@@ -127,7 +144,7 @@ function Editor({ template, etag, path, draftKey }: EditorProps) {
         </Notice>
       )}
       <div className="form" style={{ maxWidth: 'none' }}>
-        <Fields parts={parts} isReadOnly={!mayEdit} onChange={(changed) => keep({ ...parts, ...changed })} />
+        <Fields parts={parts} isReadOnly={!mayType} onChange={(changed) => keep({ ...parts, ...changed })} />
         {template.variables.length > 0 && (
           <p className="dim">
             {t.variables}: <span className="mono">{template.variables.map((one) => `{{ ${one} }}`).join(' ')}</span>
@@ -145,6 +162,7 @@ function Editor({ template, etag, path, draftKey }: EditorProps) {
               {t.testMail}
             </Button>
           )}
+          {mayType && isManaged && <ShowChange of={of} spec={specOf} isDisabled={draft === undefined || isOld} />}
           {mayEdit && (
             <Button loading={isBusy} disabled={isOld} onClick={() => attempt(save)}>
               {t.save}

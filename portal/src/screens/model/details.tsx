@@ -5,13 +5,14 @@ import { useState } from 'react';
 import { segment } from '../../core/api.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
-import { Confirm, curl, Link, ManagedBy, RelativeTime, ShowAs, SidePanel, State, toast } from '../../ui/index.ts';
+import { Owned, storedYaml } from '../../manifests/index.ts';
+import { Confirm, curl, Link, RelativeTime, ShowAs, SidePanel, State, toast } from '../../ui/index.ts';
 import { useNames } from './display-names.tsx';
 import { reloadModel } from './load.ts';
-import { bodyOf, manifestOf } from './manifest.ts';
+import { bodyOf } from './manifest.ts';
 import { RelationshipTypeForm } from './relationship-type-form.tsx';
 import { sentenceOf } from './sentences.ts';
-import { type DisplayName, type Model, partsOf, type Related, type Typed } from './shapes.ts';
+import { type DisplayName, kindNames, type Model, partsOf, type Related, type Typed } from './shapes.ts';
 import { texts } from './texts.ts';
 import { TypeForm } from './type-form.tsx';
 
@@ -24,6 +25,7 @@ export function Details({ of, model, onClose }: Props) {
   const [isDeleting, setDeleting] = useState(false);
   const { kind, spec, etag } = of;
   const path = `/${kind}/${segment(spec.name)}`;
+  const owned = { kind: kindNames[kind], name: spec.name };
   const back = () => setEditing(false);
   if (isEditing)
     return of.kind === 'relationship-types' ? (
@@ -43,12 +45,12 @@ export function Details({ of, model, onClose }: Props) {
       <div className="stack">
         <p className="row">
           <State tone="none">{t.kindNames[kind]}</State>
-          {spec.managedBy !== 'api' && <ManagedBy owner={spec.managedBy} />}
           <ShowAs
             curl={curl(api.path(path), { method: 'PUT', body: bodyOf(kind, spec) })}
-            manifest={manifestOf(tenant.code, kind, spec)}
+            manifest={storedYaml(api, owned)}
           />
         </p>
+        <Owned of={owned} owner={spec.managedBy} form={{ isOpen: isEditing, onOpen: setEditing }} />
         {spec.displayNames !== undefined && <DisplayNames names={spec.displayNames} />}
         {of.kind === 'relationship-types' ? (
           <RelationshipFacts of={of} model={model} />
@@ -58,19 +60,15 @@ export function Details({ of, model, onClose }: Props) {
         <p className="dim">
           {t.changed(spec.updatedBy)} <RelativeTime at={spec.updatedAt} />
         </p>
-        {spec.managedBy !== 'api' ? (
-          <p className="dim">{t.managedWhy}</p>
-        ) : (
-          mayDo(tenant.role, 'edit') && (
-            <p className="row">
-              <Button variant="default" onClick={() => setEditing(true)}>
-                {t.edit}
-              </Button>
-              <Button variant="default" onClick={() => setDeleting(true)}>
-                {t.remove}
-              </Button>
-            </p>
-          )
+        {spec.managedBy === 'api' && mayDo(tenant.role, 'edit') && (
+          <p className="row">
+            <Button variant="default" onClick={() => setEditing(true)}>
+              {t.edit}
+            </Button>
+            <Button variant="default" onClick={() => setDeleting(true)}>
+              {t.remove}
+            </Button>
+          </p>
         )}
       </div>
       {isDeleting && (

@@ -2,13 +2,15 @@
 import { Button, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTexts } from '../../core/texts.ts';
+import { ShowChange } from '../../manifests/index.ts';
 import { ProblemAlert, SidePanel } from '../../ui/index.ts';
 import { useUiTexts } from '../../ui/texts.ts';
 import { DisplayNameFields, displayNamesIn, nameRowsOf } from './display-names.tsx';
 import { InheritanceFields } from './inheritance-fields.tsx';
 import { InvitationFields } from './invitation-fields.tsx';
+import { specOf } from './manifest.ts';
 import { useSaving } from './saving.ts';
-import type { Inheritance, Invitation, Model, Related } from './shapes.ts';
+import { type Inheritance, type Invitation, kindNames, type Model, type Related } from './shapes.ts';
 import { texts } from './texts.ts';
 
 type Props = { of?: Related; model: Model; onClose: () => void; onDone: (id: string) => void };
@@ -37,6 +39,7 @@ export function RelationshipTypeForm({ of, model, onClose, onDone }: Props) {
     ...(invitation && { invitation }),
     ...(through.length > 0 && { inheritedThrough: through }),
   };
+  const isManaged = of !== undefined && of.spec.managedBy !== 'api';
   const title = of ? t.editOf(of.spec.name) : t.newRelationshipType;
   return (
     <SidePanel title={title} label={title} onClose={onClose}>
@@ -74,9 +77,13 @@ export function RelationshipTypeForm({ of, model, onClose, onDone }: Props) {
         <InvitationFields invitation={invitation} onChange={setInvitation} />
         {error !== undefined && <ProblemAlert error={error} />}
         <div className="row">
-          <Button type="submit" loading={isBusy}>
-            {t.save}
-          </Button>
+          {isManaged ? (
+            <ShowChange of={{ kind: kindNames['relationship-types'], name }} spec={(stored) => specOf(body, stored)} />
+          ) : (
+            <Button type="submit" loading={isBusy}>
+              {t.save}
+            </Button>
+          )}
           <Button variant="default" onClick={onClose}>
             {ui.cancel}
           </Button>

@@ -10,13 +10,20 @@ import { Details } from './details.tsx';
 import { Named, useNames } from './display-names.tsx';
 import { Flow } from './flow.tsx';
 import { useModel } from './load.ts';
-import { manifestOf, manifestsOf } from './manifest.ts';
+import { manifestsOf } from './manifest.ts';
 import { ModelPage } from './page.tsx';
 import { RelationshipTypeForm } from './relationship-type-form.tsx';
 import { idOf, pictureOf, sentenceOf } from './sentences.ts';
 import type { Model } from './shapes.ts';
 import { texts } from './texts.ts';
 import { TypeForm } from './type-form.tsx';
+
+const emptyManifest = (tenant: string) => `apiVersion: accord.dev/v1alpha1
+kind: ActorType
+metadata: {name: user, namespace: ${tenant}}
+spec:
+  tenantRef: {name: ${tenant}}
+  name: user`;
 
 export default function Types() {
   const t = useTexts(texts);
@@ -65,7 +72,7 @@ export default function Types() {
           <Empty
             sentence={t.noTypes}
             call={curl(api.path('/actor-types/user'), { method: 'PUT', body: {} })}
-            manifest={manifestOf(tenant.code, 'actor-types', { name: 'user' })}
+            manifest={emptyManifest(tenant.code)}
           />
         ) : (
           model && (
