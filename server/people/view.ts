@@ -1,14 +1,18 @@
 /** How items of a time line are shown, and to whom how much, pure. */
 import { shownId, shownName } from '../core/auth/mask.ts';
 import type { Role } from '../core/auth/schema.ts';
-import type { ItemRow, ItemView, Person } from './schema.ts';
+import type { ItemRow, ItemView, Person, RecordRow, RecordView } from './schema.ts';
 
 type Named = { type?: string; id?: string };
 
 /**
  * Support knows whom it asks about, and sees what happened to it; of others it sees the type, of reasons and objects nothing.
  */
-export function itemView({ at, id, kind, data }: ItemRow, role: Role, person: Pick<Person, 'type' | 'id'>): ItemView {
+export function itemView<Row extends ItemRow | RecordRow>(
+  { at, id, kind, data }: Row,
+  role: Role,
+  person: Pick<Person, 'type' | 'id'>,
+): Row extends ItemRow ? ItemView : RecordView {
   const masked = role === 'support';
   const { what, by, name, reason, contact, ...rest } = data as Record<string, unknown> & { what?: string };
   const other = (named: unknown) => {
@@ -32,11 +36,11 @@ export function itemView({ at, id, kind, data }: ItemRow, role: Role, person: Pi
     contact: contact === undefined || contact === null ? undefined : shownId(role, contact as string),
     by: text(by) === undefined ? undefined : byOf(role, kind, by as string),
   };
-  return withoutNulls(view) as ItemView;
+  return withoutNulls(view) as ItemView & RecordView;
 }
 
 /** The ledger names actors as type/id, the others as callers are named. */
-function byOf(role: Role, kind: ItemRow['kind'], by: string): string {
+function byOf(role: Role, kind: ItemRow['kind'] | RecordRow['kind'], by: string): string {
   if (kind !== 'consent') return shownName(role, by);
   return role === 'support' ? `${by.split('/', 1)[0]}/***` : by;
 }
