@@ -3,27 +3,50 @@
  * counts in a line of their own. Arguments go to vitest (a file name, -t …). `npm run test:kubernetes` is this with
  * `--project kubernetes`: then KUBECONFIG may name the cluster, and its absence is a failure.
  */
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { howToBuildSite, whyNoSite } from './docs-site/built.ts';
-import { flakyOf, type Report } from './helpers/report.ts';
+import { combined, countsOf, filesAgain, flakyFiles, flakyOf, merged, type Run } from './helpers/report.ts';
 import { clusterForTests, whyNoNode } from './kubernetes/programs.ts';
 import { howToGetChromium } from './pages/chromium.ts';
 
 const root = join(import.meta.dirname, '..');
 const scratch = mkdtempSync(join(tmpdir(), 'accord-run-'));
-const report = join(scratch, 'report.json');
-const args = [
-  'node_modules/vitest/vitest.mjs',
-  'run',
-  '--reporter=default',
-  '--reporter=json',
-  `--outputFile.json=${report}`,
-  // In CI, where the race of one of ten thousand tests would fail the whole: what passes the second time is named.
-  ...(process.env.TEST_RETRY === '1' ? ['--retry=1'] : []),
-];
+// In CI, where the race of one of ten thousand tests would fail the whole: what passes the second time is named.
+const isTriedAgain = process.env.TEST_RETRY === '1';
+
+/** Runs vitest. One that ends without a report has failed as a whole, and said why. `log`: a file for what it prints. */
+async function runVitest(name: string, given: readonly string[], log?: string): Promise<Run> {
+  const [report, unhandled] = [join(scratch, `${name}.json`), join(scratch, `${name}-unhandled.json`)];
+  const args = ['run', '--reporter=default', '--reporter=json', '--reporter=./test/helpers/unhandled-reporter.ts'];
+  const output = log === undefined ? 'inherit' : openSync(log, 'w');
+  const child = spawn(
+    process.execPath,
+    ['node_modules/vitest/vitest.mjs', ...args, `--outputFile.json=${report}`, ...given],
+    { cwd: root, stdio: ['inherit', output, output], env: { ...process.env, TEST_UNHANDLED: unhandled } },
+  );
+  const [code] = (await once(child, 'exit')) as [number | null];
+  try {
+    const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
+    return { status: code ?? 1, report: read(report), unhandled: read(unhandled) };
+  } catch {
+    return { status: code || 1, report: { testResults: [] }, unhandled: [] };
+  }
+}
+
+/** The tests of Kubernetes mostly wait for its controllers: they run beside the rest, and are printed after it. */
+async function runWithKubernetes(retry: readonly string[]): Promise<Run> {
+  const log = join(scratch, 'kubernetes.log');
+  const [rest, kubernetes] = await Promise.all([
+    runVitest('first', ['--project', 'suite', '--project', 'alone', ...retry]),
+    runVitest('kubernetes', ['--project', 'kubernetes', ...retry], log),
+  ]);
+  process.stdout.write(readFileSync(log));
+  return merged(rest, kubernetes);
+}
 
 const given = process.argv.slice(2);
 const build = 'bash test/kubernetes/build.sh';
@@ -38,31 +61,30 @@ if (given[0] === '--project' && given[1] === 'kubernetes') {
   }
   if (clusterForTests() === 'existing') console.log(`On the cluster that ${process.env.KUBECONFIG} names.`);
 }
-const { status } = spawnSync(process.execPath, [...args, ...given], { cwd: root, stdio: 'inherit' });
-
-let skippedOfKubernetes = 0;
-let skippedInBrowser = 0;
-let skippedOfSite = 0;
-let flaky: string[] = [];
-let counts = { passed: 0, failed: 1, skipped: 0 };
-try {
-  const read = JSON.parse(readFileSync(report, 'utf8')) as Report;
-  // A file that does not load fails without a failed test.
-  const failed = Math.max(read.numFailedTests, status === 0 ? 0 : 1);
-  counts = { passed: read.numPassedTests, failed, skipped: read.numPendingTests + read.numTodoTests };
-  const skippedOf = (files: RegExp) =>
-    read.testResults
-      .filter(({ name }) => files.test(relative(root, name)))
-      .flatMap(({ assertionResults }) => assertionResults)
-      .filter(({ status: state }) => state !== 'passed' && state !== 'failed').length;
-  flaky = flakyOf(read, root);
-  skippedOfKubernetes = skippedOf(/^test\/kubernetes\//);
-  skippedOfSite = skippedOf(/^test\/docs-site\//);
-  skippedInBrowser = skippedOf(/browser\.test\.ts$|\/member-invitation-page\.test\.ts$/);
-} catch {
-  // no report: vitest itself failed, and said why
+const retry = isTriedAgain ? ['--retry=1'] : [];
+let run = await (given.length === 0 && clusterForTests() !== undefined
+  ? runWithKubernetes(retry)
+  : runVitest('first', [...retry, ...given]));
+const again = isTriedAgain ? filesAgain(run) : new Map<string, string>();
+const flaky: string[] = [];
+if (again.size > 0) {
+  console.log(`\nOnce more, by themselves: ${[...again.keys()].map((file) => relative(root, file)).join(', ')}\n`);
+  const second = await runVitest('second', [...again.keys()]);
+  flaky.push(...flakyFiles(second, again, root));
+  run = combined(run, second, again);
 }
+flaky.push(...flakyOf(run.report, root));
 rmSync(scratch, { recursive: true, force: true });
+
+const counts = countsOf(run);
+const skippedOf = (files: RegExp) =>
+  run.report.testResults
+    .filter(({ name }) => files.test(relative(root, name)))
+    .flatMap(({ assertionResults }) => assertionResults)
+    .filter(({ status }) => status !== 'passed' && status !== 'failed').length;
+const skippedOfKubernetes = skippedOf(/^test\/kubernetes\//);
+const skippedOfSite = skippedOf(/^test\/docs-site\//);
+const skippedInBrowser = skippedOf(/^(?!test\/docs-site\/).*(browser\.test\.ts$|\/member-invitation-page\.test\.ts$)/);
 
 const CASES = 4427; // of OPA 1.22; test/conformance/run.ts counts them
 console.log(
@@ -84,9 +106,9 @@ if (skippedOfSite > 0)
   );
 if (flaky.length > 0) {
   console.log(
-    `FLAKY: ${flaky.length} of the tests that passed had failed at first. Each is a race of the test, or of the product:`,
+    `FLAKY: ${flaky.length} passed only when they were run again. Each is a race of the test, or of the product:`,
   );
   console.log(`${flaky.join('\n')}\n`);
 }
 console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
-process.exit(status ?? 1);
+process.exit(run.status);

@@ -1,26 +1,74 @@
-/** What vitest's report in JSON says of the tests that failed first and passed when they were run again. */
+/** What one run of vitest said, and which files of it are run once more. */
 import { relative } from 'node:path';
 
-export type Report = {
-  numPassedTests: number;
-  numFailedTests: number;
-  numPendingTests: number;
-  numTodoTests: number;
-  numFailedTestSuites: number;
-  testResults: {
-    name: string;
-    assertionResults: { status: string; ancestorTitles: string[]; title: string; failureMessages: string[] }[];
-  }[];
+type FileResult = {
+  name: string;
+  status: string;
+  message: string;
+  assertionResults: { status: string; ancestorTitles: string[]; title: string; failureMessages: string[] }[];
 };
+/** Vitest's report in JSON, as far as it is read. */
+export type Report = { testResults: FileResult[] };
+/** An error that no test caught. `file`: during which file, where vitest knows it. */
+export type Unhandled = { message: string; file?: string };
+export type Run = { status: number; report: Report; unhandled: Unhandled[] };
 
-/** A line for each: where it is, and what it failed with. The errors of all attempts are in the report. */
+/** More files than these are no races: something is broken. */
+const filesAgainMax = 5;
+
+const firstLine = (text: string) => text.split('\n')[0];
+
+export function countsOf({ status, report }: Run) {
+  const results = report.testResults.flatMap(({ assertionResults }) => assertionResults);
+  const count = (...states: string[]) => results.filter((one) => states.includes(one.status)).length;
+  const [passed, failed] = [count('passed'), count('failed')];
+  // A file that does not load, and an error that no test caught, fail without a failed test.
+  return { passed, failed: Math.max(failed, status === 0 ? 0 : 1), skipped: results.length - passed - failed };
+}
+
+/** The files in which something failed, with what failed first; none where a second run would say nothing. */
+export function filesAgain({ status, report, unhandled }: Run): Map<string, string> {
+  const files = new Map<string, string>();
+  if (status === 0 || unhandled.some(({ file }) => file === undefined)) return files;
+  for (const { name, status: state, message, assertionResults } of report.testResults) {
+    if (state === 'passed') continue;
+    const failed = assertionResults.find((one) => one.status === 'failed');
+    files.set(name, firstLine(failed === undefined ? message : `${failed.title}: ${failed.failureMessages[0]}`) ?? '');
+  }
+  for (const { file, message } of unhandled) files.set(file as string, firstLine(message) ?? '');
+  return files.size > filesAgainMax ? new Map() : files;
+}
+
+/** Two runs of different files. */
+export const merged = (one: Run, other: Run): Run => ({
+  status: Math.max(one.status, other.status),
+  report: { testResults: [...one.report.testResults, ...other.report.testResults] },
+  unhandled: [...one.unhandled, ...other.unhandled],
+});
+
+/** The first run, with the files of the second as the second found them. */
+export function combined(first: Run, second: Run, files: ReadonlyMap<string, string>): Run {
+  const kept = first.report.testResults.filter(({ name }) => !files.has(name));
+  return { ...second, report: { testResults: [...kept, ...second.report.testResults] } };
+}
+
+/** A line for each test that passed when it was run again: where it is, and what it failed with. */
 export function flakyOf({ testResults }: Report, root: string): string[] {
   return testResults.flatMap(({ name, assertionResults }) =>
     assertionResults
       .filter(({ status, failureMessages }) => status === 'passed' && failureMessages.length > 0)
       .map(({ ancestorTitles, title, failureMessages: [first = ''] }) => {
         const where = [relative(root, name), ...ancestorTitles.filter((one) => one !== ''), title].join(' > ');
-        return `flaky: ${where}: ${first.split('\n')[0]}`;
+        return `flaky: ${where}: ${firstLine(first)}`;
       }),
   );
+}
+
+/** A line for each file that passed as a whole in the second run. */
+export function flakyFiles({ report, unhandled }: Run, files: ReadonlyMap<string, string>, root: string): string[] {
+  const passed = ({ name, status }: FileResult) =>
+    files.has(name) && status === 'passed' && !unhandled.some(({ file }) => file === name);
+  return report.testResults
+    .filter(passed)
+    .map(({ name }) => `flaky: ${relative(root, name)}, the whole file again: ${files.get(name)}`);
 }
