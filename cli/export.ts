@@ -7,8 +7,8 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { problem } from '../server/core/problems.ts';
 import { counted } from '../server/core/text.ts';
+import { exportedText, exportTenant } from '../server/resources/index.ts';
 import { commands, type Parsed, UsageError } from './arguments.ts';
-import { exportedText, exportTenant } from './manifests.ts';
 import { withServices } from './with-services.ts';
 
 export async function run({ values, flags }: Parsed): Promise<number> {

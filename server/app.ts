@@ -24,7 +24,7 @@ import { addCors, registerPreflights } from './http/cors.ts';
 import { registerDocs } from './http/docs.ts';
 import { registerErrors, send } from './http/errors.ts';
 import type { App, CountMore } from './http/fastify.ts';
-import { registerGuide } from './http/guide.ts';
+import { registerDocumentation } from './http/guide.ts';
 import { registerQuotas } from './http/quotas.ts';
 import { RateLimit } from './http/rate-limit.ts';
 import { registerRevisions } from './http/revisions.ts';
@@ -113,8 +113,7 @@ export async function createApp(
   });
   const registerOtherMethods = answerWrongMethods(app);
   await registerDocs(app, version);
-  // Its addresses are absolute: it cannot stand under a path.
-  if (new URL(services.baseUrl).pathname === '/') await registerGuide(app);
+  await registerDocumentation(app, services.baseUrl);
   registerAssets(app);
   traceStage(app, tracing, 'authenticate', () => registerAccess(app, { ...accessOf(services), rates }));
   registerPreflights(app, services.snapshot.tenantOf);

@@ -12,7 +12,7 @@ import {
 import { type ReactNode, useMemo } from 'react';
 import { useRouteParams } from './core/address.ts';
 import { base } from './core/page.ts';
-import type { Screen } from './core/screen.ts';
+import { GuideContext, type Screen } from './core/screen.ts';
 import { mayDo, TenantContext, tenantContext, useSession, useTenant } from './core/session.ts';
 import { screens } from './screens/index.ts';
 import { ChooseTenant, NotFound } from './ui/choose-tenant.tsx';
@@ -39,12 +39,12 @@ const Broken = ({ error, reset }: ErrorComponentProps) => <ProblemAlert error={e
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound });
 const tenantRoute = createRoute({ getParentRoute: () => root, path: '/t/$tenant', component: TenantPages });
 /** A page that is not for each role asks the server nothing for those that may not see it. */
-function pageFor({ texts }: Screen, { load, may }: Screen['routes'][number]) {
+function pageFor({ texts }: Screen, { load, may, guide }: Screen['routes'][number]) {
   const Page = lazyRouteComponent(load as () => Promise<{ default: () => ReactNode }>);
-  if (may === undefined) return Page;
   const Guarded = () => {
     const { tenant } = useTenant();
-    return mayDo(tenant.role, may) ? <Page /> : <MayNot may={may} texts={texts} />;
+    const isOpen = may === undefined || mayDo(tenant.role, may);
+    return <GuideContext value={guide}>{isOpen ? <Page /> : <MayNot may={may} texts={texts} />}</GuideContext>;
   };
   return Object.assign(Guarded, { preload: Page.preload });
 }

@@ -30,6 +30,7 @@ export const silentOperations: Readonly<Record<string, string>> = {
   [`POST ${C}/decisions/{id}/explain`]: reads,
   [`POST ${C}/graphql`]: reads,
   [`POST ${C}/tokens/check`]: reads,
+  [`POST ${C}/resources/manifest/check`]: reads,
   'POST /{tenant}/sharing/invitations/preview': reads,
   'POST /{tenant}/access/v1/search/subject': reads,
   'POST /{tenant}/access/v1/search/resource': reads,

@@ -1,6 +1,7 @@
 /**
- * The documentation as a site, at {base_url}/docs/guide/: the files that `npm run docs` builds and the image has. A server without
- * them has no such address. Nothing of it is kept in memory: a file is read, compressed already, when it is asked for.
+ * The documentation at {base_url}/docs/guide/. As a site: the files that `npm run docs` builds and the image has. Nothing of it is kept in
+ * memory: a file is read, compressed already, when it is asked for. Without them, in a clone, the pages as they are written
+ * (guide-pages.ts); elsewhere there is no such address.
  */
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -8,12 +9,13 @@ import { join } from 'node:path';
 import helmet from '@fastify/helmet';
 import fastifyStatic from '@fastify/static';
 import type { App } from './fastify.ts';
+import { hasPages, registerGuidePages } from './guide-pages.ts';
 
 export const guideAddress = '/docs/guide/';
 export const guideFolder = join(import.meta.dirname, '../../docs/site/dist');
 
 /** Highlighted code has its colours in attributes of style; scripts and style sheets are files of the site. */
-const policy = {
+export const guidePolicy = {
   'default-src': ["'none'"],
   'script-src': ["'self'"],
   'style-src': ["'self'"],
@@ -27,9 +29,22 @@ const policy = {
 
 const HTML = 'text/html; charset=utf-8';
 
+const isBuilt = (folder: string) => existsSync(join(folder, 'index.html'));
+/** The addresses of the site are absolute: it cannot stand under a path. */
+const isAtRoot = (baseUrl: string) => new URL(baseUrl).pathname === '/';
+
+/** Whether there is an address of the documentation. */
+export const hasGuide = (baseUrl: string): boolean => (isAtRoot(baseUrl) && isBuilt(guideFolder)) || hasPages();
+
+/** The site where it was built, or the pages where they are. */
+export async function registerDocumentation(app: App, baseUrl: string): Promise<void> {
+  if (isAtRoot(baseUrl) && (await registerGuide(app))) return;
+  await registerGuidePages(app);
+}
+
 /** @param folder that may be absent @returns whether it is there */
 export async function registerGuide(app: App, folder: string = guideFolder): Promise<boolean> {
-  if (!existsSync(join(folder, 'index.html'))) return false;
+  if (!isBuilt(folder)) return false;
   await app.register(
     async (scope) => {
       scope.addHook('onRoute', (route) => {
@@ -37,7 +52,7 @@ export async function registerGuide(app: App, folder: string = guideFolder): Pro
         route.schema = { ...route.schema, hide: true };
       });
       // The site is served over http too, on a machine of one's own.
-      await scope.register(helmet, { contentSecurityPolicy: { useDefaults: false, directives: policy } });
+      await scope.register(helmet, { contentSecurityPolicy: { useDefaults: false, directives: guidePolicy } });
       scope.setNotFoundHandler(async (_request, reply) =>
         reply
           .code(404)

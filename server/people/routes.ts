@@ -8,6 +8,7 @@ import { type App, memberOf, TenantParams, tenantOf } from '../http/fastify.ts';
 import { recordViewers, refuseMaskedSearch } from '../http/member-access.ts';
 import { decodeCursor, encodeCursor, notACursor, PAGE_ITEMS, pageOfRows, pageQuery } from '../http/paging.ts';
 import { findByEmail, findById, type PeopleServices, readPerson, readTimelineOf } from './actions.ts';
+import { registerLookup } from './lookup-routes.ts';
 import { FoundPerson, ItemView, PersonView, type Place, type TimelineKind, timelineKinds } from './schema.ts';
 import { itemView } from './view.ts';
 
@@ -20,6 +21,7 @@ export function registerPeopleRoutes(app: App, services: PeopleServices): void {
   registerSearch(app, services);
   registerPerson(app, services);
   registerTimeline(app, services);
+  registerLookup(app, services);
 }
 
 type Request = {

@@ -22,6 +22,13 @@ export const ItemRow = Type.Object({
 });
 export type ItemRow = Static<typeof ItemRow>;
 
+/** Records that an id may be of. */
+export const recordKinds = ['decision', 'audit', 'consent', 'event', 'invitation', 'mail'] as const;
+export type RecordKind = (typeof recordKinds)[number];
+
+export const RecordRow = Type.Object({ ...ItemRow.properties, kind: Type.Unsafe<RecordKind>(Type.String()) });
+export type RecordRow = Static<typeof RecordRow>;
+
 const Named = Type.Object({ type: Type.String(), id: Type.String() });
 const text = Type.Optional(Type.String());
 export const ItemView = Type.Object({
@@ -52,6 +59,13 @@ export const ItemView = Type.Object({
   requestId: text,
 });
 export type ItemView = Static<typeof ItemView>;
+
+export const RecordView = Type.Object({
+  ...ItemView.properties,
+  kind: Type.Unsafe<RecordKind>(Type.Enum([...recordKinds])),
+  sequence: Type.Optional(Type.Integer({ description: 'The number of an event.' })),
+});
+export type RecordView = Static<typeof RecordView>;
 
 export const SeenRow = Type.Object({
   attributes: Nullable(Json<Record<string, unknown>>()),

@@ -6,7 +6,7 @@ import { column, none, type Sql, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
 import { FoundRow, ItemRow, type Person, type Place, SeenRow, type TimelineKind } from './schema.ts';
 
-const atText = sql`to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+export const atText = sql`to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
 type Named = Pick<Person, 'type' | 'id' | 'isUser'>;
 type Page = { kinds: ReadonlySet<TimelineKind>; before?: Place; limit: number };

@@ -1,7 +1,7 @@
 /** How items of a time line are shown, and to whom how much, pure. */
 import { shownId, shownName } from '../core/auth/mask.ts';
 import type { Role } from '../core/auth/schema.ts';
-import type { ItemRow, ItemView, Person } from './schema.ts';
+import type { ItemRow, ItemView, Person, RecordRow, RecordView } from './schema.ts';
 
 type Named = { type?: string; id?: string };
 
@@ -12,7 +12,10 @@ type Reading = { role: Role; person: Pick<Person, 'type' | 'id'>; types: { has: 
  * Support knows whom it asks about, and sees what happened to it; of others it sees the type, of reasons and objects nothing,
  * and of decisions the action where it is the name of a policy.
  */
-export function itemView({ at, id, kind, data }: ItemRow, { role, person, types }: Reading): ItemView {
+export function itemView<Row extends ItemRow | RecordRow>(
+  { at, id, kind, data }: Row,
+  { role, person, types }: Reading,
+): Row extends ItemRow ? ItemView : RecordView {
   const masked = role === 'support';
   const { what, by, name, reason, contact, byPolicy, action, ...rest } = data as Record<string, unknown> & {
     what?: string;
@@ -40,11 +43,11 @@ export function itemView({ at, id, kind, data }: ItemRow, { role, person, types 
     contact: contact === undefined || contact === null ? undefined : shownId(role, contact as string),
     by: text(by) === undefined ? undefined : byOf(role, kind, by as string),
   };
-  return withoutNulls(view) as ItemView;
+  return withoutNulls(view) as ItemView & RecordView;
 }
 
 /** The ledger names actors as type/id, the others as callers are named. */
-function byOf(role: Role, kind: ItemRow['kind'], by: string): string {
+function byOf(role: Role, kind: ItemRow['kind'] | RecordRow['kind'], by: string): string {
   if (kind !== 'consent') return shownName(role, by);
   return role === 'support' ? `${by.split('/', 1)[0]}/***` : by;
 }

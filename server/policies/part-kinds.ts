@@ -32,7 +32,9 @@ export const kinds = {
 
 const readers = { access: { api: 'config', roles } } as const;
 /** Documents may hold ids of persons, which support does not see. */
-const documentReaders = { access: { api: 'config', roles: roles.filter((role) => role !== 'support') } } as const;
+export const documentReaders = {
+  access: { api: 'config', roles: roles.filter((role) => role !== 'support') },
+} as const;
 const writers = { access: { api: 'config', roles: ['security-admin', 'config-editor'] } } as const;
 
 export function readersOf(kind: PartKind) {

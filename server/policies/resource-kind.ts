@@ -18,6 +18,7 @@ import {
 import { readChangedByOthers } from './changed-store.ts';
 import { partChecks, policyChecks } from './manifest-checks.ts';
 import { deletePart, putPart, transferPart } from './part-actions.ts';
+import { documentReaders } from './part-kinds.ts';
 import { loadPartSources, readPart } from './part-store.ts';
 import type { PartBody, PartKind } from './parts.ts';
 import { statedBody } from './rules.ts';
@@ -64,7 +65,7 @@ const policyKind: ResourceKind<PolicyServices, PolicyManifest> = {
 
 /** What libraries and documents have in common. A policy that was refused may be accepted with another of them. */
 function partKind<Of extends PolicyLibraryManifest | PolicyDataManifest>(
-  about: Pick<ResourceKind<PolicyServices, Of>, 'definition' | 'order' | 'claims' | 'hasPathNames'>,
+  about: Pick<ResourceKind<PolicyServices, Of>, 'definition' | 'order' | 'claims' | 'hasPathNames' | 'readers'>,
   kind: PartKind,
   bodyOf: (spec: Of['spec']) => PartBody,
   specOf: (name: string, content: unknown) => object,
@@ -101,7 +102,7 @@ const libraryKind = partKind<PolicyLibraryManifest>(
 
 const dataKind = partKind<PolicyDataManifest>(
   {
-    ...{ definition: definitionOf('PolicyData'), order: 54, hasPathNames: true },
+    ...{ definition: definitionOf('PolicyData'), order: 54, hasPathNames: true, readers: documentReaders.access.roles },
     claims: (manifest) => claimOf(manifest, manifest.spec.path),
   },
   'data',

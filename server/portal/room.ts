@@ -1,5 +1,6 @@
 import { accountsRoom } from '../accounts/index.ts';
 import { clientsRoom } from '../clients/index.ts';
+import { hasGuide } from '../http/guide.ts';
 import { keysRoom } from '../keys/index.ts';
 import { membersRoom } from '../members/index.ts';
 import { oidcRoom } from '../oidc/index.ts';
@@ -16,7 +17,7 @@ export const portalRoom = defineRoom({
   tables: ['page_session', 'portal_membership', 'portal_log_in_link'],
   create({ baseUrl, encrypter, config, portal = {} }, use) {
     return {
-      ...{ portal, environment: config.ACCORD_ENVIRONMENT },
+      ...{ portal, environment: config.ACCORD_ENVIRONMENT, hasGuide: hasGuide(baseUrl) },
       ...{ baseUrl, encrypter, accounts: use(accountsRoom), keys: use(keysRoom), members: use(membersRoom) },
       ...{
         tenants: use(tenantsRoom),

@@ -1,6 +1,7 @@
 /** /portal/session: who is logged in, as the pages of the web application ask for it. */
 import { portalTenant } from '../core/portal-tenant.ts';
 import type { App } from '../http/fastify.ts';
+import { guideAddress } from '../http/guide.ts';
 import type { PortalOptions } from '../room/room.ts';
 import type { Snapshots } from '../snapshot/index.ts';
 import { requirePortalSession } from './caller.ts';
@@ -13,6 +14,8 @@ export type SessionRouteServices = LogInRouteServices &
     portal: PortalOptions;
     /** ACCORD_ENVIRONMENT */
     environment: string | undefined;
+    /** The documentation has an address here. */
+    hasGuide: boolean;
   };
 
 export function registerSession(app: App, services: SessionRouteServices): void {
@@ -32,6 +35,7 @@ export function registerSession(app: App, services: SessionRouteServices): void 
         tenants: await tenantsOf(services, account.id),
         ...(services.environment === undefined ? {} : { environment: services.environment }),
         ...(mailbox === undefined ? {} : { mailbox }),
+        ...(services.hasGuide ? { guide: guideAddress } : {}),
       };
     },
   });

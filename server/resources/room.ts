@@ -5,7 +5,7 @@ export const resourcesRoom = defineRoom({
   name: 'resources',
   // The operator writes them.
   tables: ['resource', 'operator_term'],
-  create: ({ database }) => ({ database }),
+  create: ({ database, clock, rooms }) => ({ database, clock, rooms }),
   routes: registerResourceRoutes,
   openapiTag: 'Resources',
 });

@@ -4,6 +4,7 @@
  * without a cluster. Each room exports its kinds; nothing else names them.
  */
 import type { Kind, Manifest } from '../../crds/index.ts';
+import type { Role } from '../core/auth/schema.ts';
 import type { Transaction } from '../core/db/database.ts';
 import type { Owner, Writer } from '../core/ownership.ts';
 import type { ExportContext, ExportedObject } from './exporting.ts';
@@ -66,6 +67,8 @@ export interface ResourceKind<Services, Of extends Manifest = Manifest> {
   readonly order: number;
   /** Kinds of which a manifest that was refused may be accepted after one of this kind has changed. */
   readonly wakes?: readonly Manifest['kind'][];
+  /** Which members read its objects as manifests. @default every role */
+  readonly readers?: readonly Role[];
   /** Its names in the API are paths, with slashes. */
   readonly hasPathNames?: true;
   /** A legible claim of a manifest that need not be valid otherwise. */

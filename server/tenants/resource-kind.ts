@@ -7,6 +7,8 @@ import { readTenant } from './store.ts';
 const tenantKind: ResourceKind<TenantServices, TenantManifest> = {
   definition: definitionOf('Tenant'),
   order: 0,
+  // It has the addresses of its first members.
+  readers: ['security-admin'],
   claims: ({ metadata }) => ({ tenant: metadata.name, name: metadata.name }),
   find: (tenants, { tenant }) => tenants.database.read(tenant, (tx) => readTenant(tx, tenant)),
   put: (tenants, writer, { tenant }, manifest, { secrets }) =>

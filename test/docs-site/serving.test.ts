@@ -7,6 +7,8 @@ import Fastify from 'fastify';
 import { afterAll, expect, test } from 'vitest';
 import type { App } from '../../server/http/fastify.ts';
 import { registerGuide } from '../../server/http/guide.ts';
+import { registerGuidePages } from '../../server/http/guide-pages.ts';
+import { guides } from '../portal-app/pages.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'accord-guide-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -70,4 +72,56 @@ test('a server without the files has no such address', async () => {
   const bare = Fastify() as unknown as App;
   expect(await registerGuide(bare, join(folder, 'nothing'))).toBe(false);
   expect((await bare.inject('/docs/guide/')).statusCode).toBe(404);
+});
+
+const pages = Fastify() as unknown as App;
+await registerGuidePages(pages);
+
+test('where nobody built the site, the pages of docs/ are there as they are written, and their links lead on', async () => {
+  const first = await pages.inject('/docs/guide/');
+  expect(first.statusCode).toBe(200);
+  const named = [...first.body.matchAll(/href="([a-z0-9-]+\.html)/g)].map(([, page]) => page as string);
+  expect(named.length).toBeGreaterThan(20);
+  const answers = await Promise.all(
+    named.map(async (page) => [page, (await pages.inject(`/docs/guide/${page}`)).statusCode]),
+  );
+  expect(answers.filter(([, status]) => status !== 200)).toEqual([]);
+  expect((await pages.inject('/docs/guide')).headers.location).toBe('/docs/guide/');
+});
+
+test('a page that is written is text: nothing of it runs', async () => {
+  const written = mkdtempSync(join(tmpdir(), 'accord-pages-'));
+  writeFileSync(
+    join(written, 'README.md'),
+    '# A "b" <c>\n\n<script>x</script> [d](e.md#f-g) [h](https://i.example/?j&k) [l](../m.ts)',
+  );
+  const own = Fastify() as unknown as App;
+  await registerGuidePages(own, written);
+  const { body, headers } = await own.inject('/docs/guide/');
+  rmSync(written, { recursive: true });
+  expect(body).toContain('<b id="a-b-c"># A &quot;b&quot; &lt;c&gt;</b>');
+  expect(body).toContain('&lt;script&gt;x&lt;/script&gt; <a href="e.html#f-g">d</a>');
+  expect(body).toContain('<a href="https://i.example/?j&amp;k">h</a> l</pre>');
+  expect(`${headers['content-security-policy']}`).toContain("script-src 'self'");
+});
+
+test.each([
+  '/docs/guide/nothing.html',
+  '/docs/guide/README.html',
+  '/docs/guide/..%2fREADME.html',
+  '/docs/guide/policies',
+])('the pages as they are written have no %s', async (url) => {
+  expect((await pages.inject(url)).statusCode).toBeGreaterThanOrEqual(400);
+});
+
+test('each page of the portal links a page of the guide, and a heading, that is there', async () => {
+  const all = guides();
+  expect(all.filter(({ guide }) => guide === undefined)).toEqual([]);
+  expect(all.length).toBeGreaterThan(30);
+  for (const { page, guide = '' } of all) {
+    const [file = '', anchor] = guide.split('#');
+    const { statusCode, body } = await pages.inject(`/docs/guide/${file}`);
+    expect([page, guide, statusCode]).toEqual([page, guide, 200]);
+    if (anchor !== undefined) expect(body, `${page}: ${guide}`).toContain(`<b id="${anchor}">`);
+  }
 });

@@ -1,5 +1,6 @@
 /** Consents in a browser: a definition's time line, making one by the forms, acting for users, the ledger, and each role. */
 import { describe, expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
 import { applyDefinition } from '../../server/definitions/index.ts';
 import { sealTenant } from '../../server/ledger/seal.ts';
 import { holdTable } from '../helpers/admin.ts';
@@ -124,8 +125,29 @@ describe.skipIf(executablePath === undefined)('consents', async () => {
     expect(await axe(page)).toEqual([]);
     await page.getByRole('button', { name: 'Copy as manifest' }).click();
     const manifest = () => page.getByRole('dialog').locator('pre').innerText();
-    await expect.poll(manifest).toContain('kind: "ConsentDefinition"');
+    await expect.poll(manifest).toContain('kind: ConsentDefinition');
     await expect.poll(manifest).toContain('<strong>where it is</strong>');
+    const { spec } = parse(await manifest());
+    await page.keyboard.press('Escape');
+    // It has no form of its own: its spec is changed as YAML.
+    await page.getByRole('button', { name: 'Open a change' }).click();
+    const editor = page.getByRole('textbox', { name: 'The spec of the ConsentDefinition' });
+    const write = async (made: object) => {
+      await editor.click();
+      await page.keyboard.press('Control+a');
+      await page.keyboard.insertText(stringify({ ...spec, ...made }));
+      await page.getByRole('button', { name: 'Show the change' }).click();
+    };
+    await write({ languageFallback: 'guess' });
+    await page.getByText('/languageFallback must be').first().waitFor();
+    await look(page, 'consents-change-refused');
+    await write({ languageFallback: 'lookup' });
+    const change = page.getByRole('dialog', { name: 'The change' });
+    await change.locator('pre').getByText('languageFallback: lookup').waitFor();
+    await change.getByText('files test owns this').waitFor();
+    await change.getByRole('textbox', { name: 'Changed' }).getByText('languageFallback').waitFor();
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'consents-change');
     expect(complaints).toEqual([]);
   });
 

@@ -1,8 +1,6 @@
-/** The preview of the consents' time line computes what the server answers; the manifest of a definition is what the server takes. */
+/** The preview of the consents' time line computes what the server answers. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parse } from 'yaml';
-import { manifestOf } from '../../portal/src/screens/consents/manifest.ts';
 import { changesOf, scaleOf } from '../../portal/src/screens/consents/scale.ts';
 import { addDuration, type Gave, type SeenVersion, seenAt } from '../../portal/src/screens/consents/seen.ts';
 import { addPeriod, parsePeriod } from '../../server/core/periods.ts';
@@ -137,57 +135,5 @@ test('the time line has all dates and now on it, and says them in order', () => 
       expect((until - from) % step).toBe(0);
       expect(changes).toEqual([...changes].sort((a, b) => a - b));
     }),
-  );
-});
-
-test('the manifest is YAML that says all of it, whatever stands in names and texts', () => {
-  const nasty = [
-    'plain',
-    'a: b',
-    '- x',
-    "it's",
-    '"q"',
-    'yes',
-    '1',
-    '#no',
-    'é\u2028',
-    '<script>',
-    'two\nlines\n',
-    ' lead\nend',
-    'tab\there\nnext',
-    '\n\n',
-  ];
-  fc.assert(
-    fc.property(
-      fc.constantFrom(...nasty),
-      fc.constantFrom(...nasty),
-      fc.constantFrom(...nasty),
-      (title, body, attribute) => {
-        const config = { version: '1', language: 'en', effectiveDate: '2030-01-01T00:00:00.000Z', note: attribute };
-        const content = { title, mediaType: 'text/plain', body, digest: 'sha256:00' };
-        const made = manifestOf('carshare', {
-          managedBy: 'kubernetes fleet/terms-of-use',
-          config: { name: 'Terms', owner: attribute },
-          versions: [{ config: { version: '1' }, documents: [{ config: { ...config, content } }] }],
-        });
-        expect(parse(made)).toEqual({
-          apiVersion: 'accord.dev/v1alpha1',
-          kind: 'ConsentDefinition',
-          metadata: { name: 'terms-of-use', namespace: 'fleet' },
-          spec: {
-            tenantRef: { name: 'carshare' },
-            name: 'Terms',
-            owner: attribute,
-            versions: [
-              {
-                version: '1',
-                optInConfig: { type: 'direct' },
-                documents: [{ ...config, content: { title, mediaType: 'text/plain', body } }],
-              },
-            ],
-          },
-        });
-      },
-    ),
   );
 });

@@ -242,7 +242,7 @@ describe.skipIf(executablePath === undefined)('the model', { timeout: 120_000 },
     expect(complaints).toEqual([]);
   });
 
-  test('what a manifest owns is not offered to be changed', async () => {
+  test('what a manifest owns is changed as a text to apply', async () => {
     const key = { from: 'user', name: 'washes', to: 'car' };
     await putRelationshipType(server.services.types, manifestWriter, tenant, key, {});
     await server.services.snapshots.refresh(tenant);
@@ -258,6 +258,14 @@ describe.skipIf(executablePath === undefined)('the model', { timeout: 120_000 },
     await page.keyboard.press('Delete');
     await page.getByRole('status').getByText('Managed by files test').waitFor();
     expect(await page.getByRole('dialog').count()).toBe(0);
+    await panel.getByRole('button', { name: 'Open a change' }).click();
+    await page.getByLabel('Most to one target').fill('2');
+    await page.getByRole('button', { name: 'Show the change' }).click();
+    const change = page.getByRole('dialog', { name: 'The change' });
+    await change.locator('pre').getByText('maxPerTarget: 2').waitFor();
+    await change.locator('pre').getByText('kind: RelationshipType').waitFor();
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'model-change');
     expect(complaints).toEqual([]);
   });
 

@@ -20,3 +20,11 @@ export function pagesOf(values: Record<string, readonly string[]>): string[] {
       });
     });
 }
+
+/** The page of the guide that each page of the portal links. */
+export function guides(): { page: string; guide: string | undefined }[] {
+  return globSync('*/index.tsx', { cwd: portal }).flatMap((file) => {
+    const routes = readFileSync(join(portal, file), 'utf8').matchAll(/path: '([^']+)'(?:,\s+guide:\s+'([^']+)')?/g);
+    return [...routes].map(([, path, guide]) => ({ page: `${dirname(file)}${path}`, guide }));
+  });
+}

@@ -507,7 +507,7 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
     await page.getByRole('button', { name: 'Show the change' }).click();
     const change = page.getByRole('dialog', { name: 'The change' });
     await change.getByText('kubectl patch policies.accord.dev car-wash -n fleet').waitFor();
-    await change.getByText('# changed').waitFor();
+    await change.locator('pre').getByText('# changed').waitFor();
     expect(await axe(page)).toEqual([]);
     await look(page, 'policies-change');
     expect(await regoOf('car:wash')).not.toContain('# changed');

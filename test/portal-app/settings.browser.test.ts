@@ -212,9 +212,20 @@ describe.skipIf(executablePath === undefined)('the settings', async () => {
     expect(await page.getByRole('main').getByRole('textbox').count()).toBe(0);
     await page.getByRole('button', { name: 'Show as' }).click();
     await page.getByRole('menuitem', { name: 'Manifest (YAML)' }).click();
-    const manifest = await page.getByRole('dialog').locator('pre').innerText();
-    expect(manifest).toContain('displayName: "Cars of Ghent"');
-    expect(manifest).toContain('"sharingPage":false');
+    const manifest = page.getByRole('dialog').locator('pre');
+    await manifest.getByText('displayName: Cars of Ghent').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Open a change' }).click();
+    await page.getByLabel('Name of the tenant').fill('Cars of Leuven');
+    await page.getByRole('button', { name: 'Show the change' }).click();
+    const change = page.getByRole('dialog', { name: 'The change' });
+    await change.locator('pre').getByText('displayName: Cars of Leuven').waitFor();
+    // The rest of the Tenant is in it, too.
+    await change.locator('pre').getByText('audiences:').waitFor();
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'settings-pages-change');
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Discard' }).click();
 
     // As managementPolicy CreateOnly leaves it.
     const owner = `update accord.tenant set owner = '{"source": "api"}' where tenant = $1`;
@@ -331,6 +342,7 @@ describe.skipIf(executablePath === undefined)('the settings', async () => {
     await page.goto(at('/manifests'));
     await page.getByText('not applied: Invalid').click();
     await page.getByText('it does not compile').waitFor();
+    await page.getByText('Managed by kubernetes fleet/car-drive').waitFor();
     expect(await axe(page)).toEqual([]);
     for (const place of ['members', 'clients', 'issuers', 'keys', 'pages', 'limits', 'manifests', 'token', 'audit']) {
       await page.goto(at(`/${place}`));

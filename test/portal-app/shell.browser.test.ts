@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { asAdmin } from '../helpers/admin.ts';
 import { lookAround } from './looks.ts';
 import { comeBackLater, createPortal, executablePath, look } from './portal.ts';
 
@@ -71,6 +72,35 @@ describe.skipIf(executablePath === undefined)('the portal', { timeout: 120_000 }
     await page.keyboard.press('Enter');
     await heading(page, 'Consents');
     expect(complaints).toEqual([]);
+  });
+
+  test('a pasted request id, or the id of a record, opens what has it', async () => {
+    const decision = `insert into accord.decision (tenant, at, caller, action, request, answer, revision, duration_us, request_id)
+      values ($1, now(), 'client:b', 'car:read', '{"subject":{"id":"alice"}}', '{"outcome":"deny"}', 1, 5, 'asked-7') returning id`;
+    const [row] = (await asAdmin(site.server.db.adminUrl, decision, [tenant])) as { id: string }[];
+    await using opened = await open();
+    const { page, complaints } = opened;
+    await page.goto(at(`/t/${tenant}/overview`));
+    await heading(page, 'Overview');
+    await page.waitForLoadState('networkidle');
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').fill('asked-7');
+    await page.getByRole('option', { name: 'deny car:read' }).waitFor();
+    await page.getByRole('option', { name: 'asked-7', exact: true }).click();
+    await heading(page, 'What has this id');
+    await page.getByRole('link', { name: 'deny car:read' }).waitFor();
+    await lookAround(page, 'portal-found');
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').fill(row?.id ?? '');
+    await page.getByRole('option', { name: 'deny car:read' }).click();
+    await expect.poll(() => new URL(page.url()).search).toBe(`?decision=${row?.id}`);
+    await page.goto(at(`/t/${tenant}/overview`));
+    const guide = page.waitForEvent('popup');
+    await page.getByRole('link', { name: 'Guide' }).click();
+    await (await guide).getByRole('main').getByText('The portal is a web application').first().waitFor();
+    await (await guide).close();
+    // There is no such policy: the browser says so itself.
+    expect(complaints.filter((one) => !one.includes('404'))).toEqual([]);
   });
 
   test('speaks Dutch, and keeps it', async () => {

@@ -220,6 +220,7 @@ describe('GET /portal/session', () => {
       expiresAt: expect.stringMatching(/^20.*Z$/),
       environment: 'staging',
       mailbox: 'http://127.0.0.1:8081/dev/mail',
+      guide: '/docs/guide/',
     });
     expect(Date.parse(person.expiresAt)).toBeGreaterThan(Date.parse(person.authenticatedAt));
     expect(tenants).toHaveLength(2);

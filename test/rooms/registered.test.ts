@@ -60,7 +60,7 @@ const exceptions: Record<string, { tables: readonly string[]; why: string }> = {
         'user_consent',
         'decision',
       ],
-      ...['audit_entry', 'mail_message', 'account'],
+      ...['audit_entry', 'mail_message', 'account', 'event'],
     ],
     why: 'all that is recorded about an actor is read in one order, by one statement',
   },

@@ -1,5 +1,5 @@
 /** What a screen of the portal is: it says so in its index.tsx, and portal/src/screens/index.ts lists it. */
-import type { ComponentType } from 'react';
+import { type ComponentType, createContext } from 'react';
 import type { IconName } from '../ui/icons.tsx';
 import type { TenantApi } from './api.ts';
 import type { Power, Tenant } from './session.ts';
@@ -23,6 +23,8 @@ type ScreenRoute = {
   path: string;
   /** What a role must be allowed to see the page; absent: every role sees it. */
   may?: Power;
+  /** The page of docs/ that says what this is, such as `policies.html#tests`. */
+  guide: string;
   load: () => Promise<{ default: ComponentType }>;
 };
 
@@ -36,6 +38,9 @@ export type Screen<T extends { title: string } = { title: string }> = {
   /** What the tenant has for what was typed: objects by name, a pasted id. Rejections are passed over. */
   find?(query: string, context: { tenant: Tenant; api: TenantApi; signal: AbortSignal }): Promise<PaletteEntry[]>;
 };
+
+/** That of the page that is shown. */
+export const GuideContext = createContext<string | undefined>(undefined);
 
 /** Checks a screen where it is written, and makes one of the list. */
 export const defineScreen = <T extends { title: string }>(screen: Screen<T>): Screen => screen as unknown as Screen;

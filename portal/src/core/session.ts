@@ -15,6 +15,8 @@ export type Session = {
   environment?: string;
   /** The address of the local mailbox, when `accord start` runs. */
   mailbox?: string;
+  /** The address of the documentation, below the base URL, where the server has it. */
+  guide?: string;
 };
 
 /** Who is logged in, by the address, also on a tenant's sharing page: what is kept in the browser is kept for that person. */

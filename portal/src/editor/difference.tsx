@@ -7,13 +7,20 @@ import { useEffect, useRef } from 'react';
 import './editor.css';
 import { look } from './look.ts';
 import { regoLanguage } from './rego-language.ts';
+import './editor.css';
 
 type Side = { label: string; text: string };
-type Props = { before: Side; after: Side; onChange?: (text: string) => void };
+type Props = {
+  before: Side;
+  after: Side;
+  /** Made once. @default Rego */
+  language?: Extension;
+  onChange?: (text: string) => void;
+};
 
 const narrowMax = 700;
 
-export function Difference({ before, after, onChange }: Props) {
+export function Difference({ before, after, language = regoLanguage, onChange }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const changed = useRef(onChange);
   changed.current = onChange;
@@ -21,7 +28,7 @@ export function Difference({ before, after, onChange }: Props) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is typed on the right does not make it again
   useEffect(() => {
     const parent = box.current as HTMLElement;
-    const base: Extension = [lineNumbers(), regoLanguage, EditorView.lineWrapping];
+    const base: Extension = [lineNumbers(), language, EditorView.lineWrapping];
     const mine: Extension = [
       ...[look(after.label), base, EditorState.readOnly.of(!isEditable), history()],
       keymap.of([...defaultKeymap, ...historyKeymap]),
@@ -44,7 +51,7 @@ export function Difference({ before, after, onChange }: Props) {
   }, [before.text, before.label, after.label, isEditable, isEditable ? '' : after.text]);
   return (
     <div>
-      <div className="policy-sides dim">
+      <div className="editor-sides dim">
         <span>{before.label}</span>
         <span>{after.label}</span>
       </div>

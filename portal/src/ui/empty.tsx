@@ -1,6 +1,6 @@
 /** A list with nothing in it yet: one sentence, a picture of what will be here, the action, and the call and manifest that do the same. */
-import type { ReactNode } from 'react';
-import { CodeBlock } from './show-as.tsx';
+import { type ReactNode, useState } from 'react';
+import { type Code, CodeBlock, CodeLater } from './show-as.tsx';
 import { useUiTexts } from './texts.ts';
 
 type Props = {
@@ -12,11 +12,12 @@ type Props = {
   /** A curl command. */
   call?: string;
   /** YAML. */
-  manifest?: string;
+  manifest?: Code;
 };
 
 export function Empty({ sentence, picture = <Rows />, action, call, manifest }: Props) {
   const texts = useUiTexts();
+  const [isOpened, setOpened] = useState(false);
   return (
     <section className="empty card">
       {picture}
@@ -29,9 +30,9 @@ export function Empty({ sentence, picture = <Rows />, action, call, manifest }: 
         </details>
       )}
       {manifest !== undefined && (
-        <details>
+        <details onToggle={() => setOpened(true)}>
           <summary>{texts.emptyManifest}</summary>
-          <CodeBlock code={manifest} />
+          {isOpened && <CodeLater code={manifest} />}
         </details>
       )}
     </section>

@@ -14,7 +14,7 @@ export { Menu, MenuItem } from './menu.tsx';
 export { ManagedBy, Notice, PageHeader, State } from './page.tsx';
 export { ProblemAlert } from './problem-alert.tsx';
 export { Progress } from './progress.tsx';
-export { CodeBlock, curl, ShowAs } from './show-as.tsx';
+export { CodeBlock, CodeDialog, curl, ShowAs } from './show-as.tsx';
 export { SidePanel, WithPanel } from './side-panel.tsx';
 export { TabbedPage } from './tabbed-page.tsx';
 export { type Column, DataTable } from './table.tsx';

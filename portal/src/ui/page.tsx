@@ -1,5 +1,8 @@
 /** The head of a page, states, and what a manifest owns. */
-import { type ReactNode, useEffect } from 'react';
+import { type ReactNode, useContext, useEffect } from 'react';
+import { base } from '../core/page.ts';
+import { GuideContext } from '../core/screen.ts';
+import { SessionContext } from '../core/session.ts';
 import { Icon, type IconName } from './icons.tsx';
 import { Link } from './link.tsx';
 import { useUiTexts } from './texts.ts';
@@ -8,16 +11,17 @@ type HeaderProps = {
   title: string;
   /** One line that says what this is. */
   about?: ReactNode;
-  /** The address of the guide. */
-  guide?: string;
   /** Where the page comes from, below the tenant. */
   back?: { to: string; label: string };
   /** The primary action last. */
   actions?: ReactNode;
 };
 
-export function PageHeader({ title, about, guide, back, actions }: HeaderProps) {
+export function PageHeader({ title, about, back, actions }: HeaderProps) {
   const texts = useUiTexts();
+  const page = useContext(GuideContext);
+  const site = useContext(SessionContext)?.guide;
+  const guide = site !== undefined && page !== undefined ? `${base}${site}${page}` : undefined;
   useEffect(() => {
     document.title = `${title} · Accord`;
   }, [title]);
@@ -34,7 +38,12 @@ export function PageHeader({ title, about, guide, back, actions }: HeaderProps) 
         <h1>{title}</h1>
         {(about ?? guide) !== undefined && (
           <p className="dim">
-            {about} {guide !== undefined && <a href={guide}>{texts.guide}</a>}
+            {about}{' '}
+            {guide !== undefined && (
+              <a href={guide} target="_blank" rel="noreferrer">
+                {texts.guide}
+              </a>
+            )}
           </p>
         )}
       </div>

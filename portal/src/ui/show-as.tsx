@@ -1,10 +1,11 @@
 /** "Show as": the same thing as an API call, a manifest or a query. It is how people learn the API from the portal. */
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { base } from '../core/page.ts';
 import { copyText } from './copy.tsx';
 import { Dialog } from './dialog.tsx';
 import { Icon } from './icons.tsx';
 import { Menu, MenuItem } from './menu.tsx';
+import { ProblemAlert } from './problem-alert.tsx';
 import { useUiTexts } from './texts.ts';
 
 export function CodeBlock({ code }: { code: string }) {
@@ -42,7 +43,9 @@ export function curl(
     .join('\n');
 }
 
-type Props = { curl?: string; manifest?: string; graphql?: string };
+/** A text, or how it is made when somebody wants to see it. */
+export type Code = string | (() => Promise<string>);
+type Props = { curl?: Code; manifest?: Code; graphql?: Code };
 
 export function ShowAs(forms: Props) {
   const texts = useUiTexts();
@@ -69,13 +72,32 @@ export function ShowAs(forms: Props) {
           ))}
       </Menu>
       {shown !== undefined && code !== undefined && (
-        <Dialog label={names[shown]} onClose={() => setShown(undefined)}>
-          <div className="stack">
-            <h2>{names[shown]}</h2>
-            <CodeBlock code={code} />
-          </div>
-        </Dialog>
+        <CodeDialog label={names[shown]} code={code} onClose={() => setShown(undefined)} />
       )}
     </>
   );
+}
+
+type DialogProps = { label: string; code: Code; onClose: () => void };
+
+export const CodeDialog = ({ label, code, onClose }: DialogProps) => (
+  <Dialog label={label} className="wide" onClose={onClose}>
+    <div className="stack">
+      <h2>{label}</h2>
+      <CodeLater code={code} />
+    </div>
+  </Dialog>
+);
+
+/** @param code made, or asked for, when it is shown: once */
+export function CodeLater({ code }: { code: Code }) {
+  const texts = useUiTexts();
+  const [made, setMade] = useState(typeof code === 'string' ? code : undefined);
+  const [error, setError] = useState<unknown>();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is shown stays as it was when it was asked for
+  useEffect(() => {
+    if (typeof code === 'function') code().then(setMade, setError);
+  }, []);
+  if (error !== undefined) return <ProblemAlert error={error} />;
+  return made === undefined ? <p role="status">{texts.loading}</p> : <CodeBlock code={made} />;
 }

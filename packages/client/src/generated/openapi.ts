@@ -221,6 +221,152 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/tenants/{tenant}/resources/manifest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an object of the tenant as a manifest
+         * @description As accord export writes it, without secrets. The object is named by its name in the API, or by the manifest that owns it. A Tenant is read by security admins only, a data document not by support.
+         */
+        get: {
+            parameters: {
+                query: {
+                    /** @description The kind of the object. */
+                    kind: "Tenant" | "TrustedIssuer" | "OAuthClient" | "ActorType" | "ResourceType" | "RelationshipType" | "ConsentDefinition" | "PolicyData" | "PolicyLibrary" | "Policy" | "EventSubscription" | "MailTemplate";
+                    /** @description Its name in the API, such as `user:drives:car`, or `invitation/en` of a mail template. */
+                    name?: string;
+                    /** @description The manifest that owns it: `NAMESPACE/NAME`, or `NAME` where it has no namespace. */
+                    manifest?: string;
+                };
+                header?: never;
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            manifest: {
+                                apiVersion: string;
+                                kind: string;
+                                metadata: {
+                                    name: string;
+                                    namespace?: string;
+                                };
+                                spec: {
+                                    [key: string]: unknown;
+                                };
+                            };
+                            /** @description The kind as kubectl names it, such as policies. */
+                            plural: string;
+                            /** @description What has to be known before it is applied. */
+                            comments: string[];
+                            /** @description `api`, or the manifest that owns it. */
+                            managedBy: string;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/resources/manifest/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a manifest of the tenant
+         * @description Its schema, and what must not change of the object that is stored: what the API server of Kubernetes would refuse. What needs the tenant, such as compiling a policy, is checked when it is applied. Nothing is written.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        manifest: {
+                            /** @enum {unknown} */
+                            kind: "Tenant" | "TrustedIssuer" | "OAuthClient" | "ActorType" | "ResourceType" | "RelationshipType" | "ConsentDefinition" | "PolicyData" | "PolicyLibrary" | "Policy" | "EventSubscription" | "MailTemplate";
+                        } & {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+            };
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            /** @description None: it is good. */
+                            errors: {
+                                pointer: string;
+                                detail: string;
+                            }[];
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/tenants/{tenant}/servers": {
         parameters: {
             query?: never;
@@ -15862,6 +16008,107 @@ export interface paths {
                                 requestId?: string;
                             }[];
                             cursor?: string;
+                        };
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/lookup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find what carries an id: of a record, of a request, or the number of an event
+         * @description The id of a decision, an invitation, a mail, an event, or an entry of the ledger or the audit log; or a request id (X-Request-Id), which decisions and entries have: of those the newest 20000 of each log are looked through. At most 50 are answered, newest first. Editors find no entries of the audit log; support finds neither events nor invitations, and sees no ids of actors and resources.
+         */
+        get: {
+            parameters: {
+                query: {
+                    /** @description What was pasted. */
+                    id: string;
+                };
+                header?: never;
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            found: {
+                                /** @description When it happened, to the microsecond. */
+                                at: string;
+                                id: string;
+                                /** @enum {unknown} */
+                                kind: "decision" | "audit" | "consent" | "event" | "invitation" | "mail";
+                                /** @description What happened: created (relationship); invited, accepted (invitation); the type of the ledger entry (consent); the outcome (decision); the status (mail); the action (audit). */
+                                what: string;
+                                from?: {
+                                    type: string;
+                                    id: string;
+                                };
+                                relationshipType?: string;
+                                to?: {
+                                    type: string;
+                                    id: string;
+                                };
+                                expiresAt?: string;
+                                invitationId?: string;
+                                status?: string;
+                                /** @description The mask of the invited contact. */
+                                contact?: string;
+                                /** @description The consent definition, or the object of an audit entry. */
+                                name?: string;
+                                version?: string;
+                                document?: {
+                                    version?: string;
+                                    language?: string;
+                                };
+                                outcome?: string;
+                                /** @description The action of a decision. */
+                                action?: string;
+                                resource?: {
+                                    type?: string;
+                                    id?: string;
+                                };
+                                reason?: string;
+                                template?: string;
+                                /** @description Who did it. */
+                                by?: string;
+                                objectKind?: string;
+                                requestId?: string;
+                                /** @description The number of an event. */
+                                sequence?: number;
+                            }[];
                         };
                     };
                 };

@@ -1,32 +1,41 @@
 import { segment } from '../../core/api.ts';
 import { defineScreen } from '../../core/screen.ts';
+import { mayDo } from '../../core/session.ts';
 import { texts } from './texts.ts';
 
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** Ids are of UUIDs, of numbers, or of whatever a caller called its request: a word alone that has a digit. */
+const isId = (text: string) => /^(?=[\x21-\x7e]*\d)[\x21-\x7e]{1,128}$/.test(text);
 
 export const activity = defineScreen({
   id: 'activity',
   icon: 'activity',
   texts,
   routes: [
-    { path: '/', load: () => import('./decisions.tsx') },
-    { path: '/events', may: 'edit', load: () => import('./events.tsx') },
-    { path: '/subscriptions', load: () => import('./subscriptions.tsx') },
-    { path: '/subscriptions/$id', load: () => import('./subscription.tsx') },
-    { path: '/mail', load: () => import('./mail.tsx') },
-    { path: '/templates', load: () => import('./templates.tsx') },
-    { path: '/templates/$name/$language', load: () => import('./template.tsx') },
-    { path: '/query', load: () => import('./query.tsx') },
+    { path: '/', guide: 'explain.html#a-decision-of-the-log', load: () => import('./decisions.tsx') },
+    { path: '/events', guide: 'events.html', may: 'edit', load: () => import('./events.tsx') },
+    { path: '/subscriptions', guide: 'events.html#subscriptions', load: () => import('./subscriptions.tsx') },
+    {
+      path: '/subscriptions/$id',
+      guide: 'events.html#deliveries-and-replays',
+      load: () => import('./subscription.tsx'),
+    },
+    { path: '/mail', guide: 'mail.html', load: () => import('./mail.tsx') },
+    { path: '/templates', guide: 'mail.html#templates', load: () => import('./templates.tsx') },
+    { path: '/templates/$name/$language', guide: 'mail.html#templates', load: () => import('./template.tsx') },
+    { path: '/query', guide: 'graphql.html', load: () => import('./query.tsx') },
+    { path: '/found', guide: 'portal.html', may: 'records', load: () => import('./found.tsx') },
   ],
-  /** A decision's id opens the decision in its policy. */
-  async find(query, { api, signal }) {
-    if (!uuid.test(query)) return [];
-    const path = `/decisions/${segment(query)}/explain`;
-    const { data } = await api.post<{ decision: { action?: string } }>(path, { signal });
-    const { action } = data.decision;
-    return action === undefined
-      ? []
-      : [{ label: query, hint: action, to: `/policies/${segment(action)}?decision=${segment(query)}` }];
+  /** A pasted id opens what has it; that of a request, all that it made. */
+  async find(query, { tenant, api, signal }) {
+    if (!isId(query) || !mayDo(tenant.role, 'records')) return [];
+    const { lookUp, placeOf } = await import('./lookup.ts');
+    const found = await lookUp(api, query, signal);
+    const each = found.slice(0, 8).map((one) => ({
+      label: [one.what, one.action ?? one.name ?? one.objectKind].filter(Boolean).join(' '),
+      hint: query,
+      to: one.id === query ? placeOf(one, tenant.role) : `/activity/found?id=${segment(query)}`,
+    }));
+    return found.length === 0 ? [] : [{ label: query, to: `/activity/found?id=${segment(query)}` }, ...each];
   },
   palette: (t) => [
     { label: t.decisions, to: '/activity' },
@@ -34,6 +43,7 @@ export const activity = defineScreen({
     { label: t.subscriptions, to: '/activity/subscriptions' },
     { label: t.mail, to: '/activity/mail', icon: 'mail' },
     { label: t.templates, to: '/activity/templates', icon: 'mail' },
+    { label: t.found, to: '/activity/found' },
     { label: t.query, to: '/activity/query', icon: 'code' },
   ],
 });

@@ -7,18 +7,8 @@ import { segment } from '../../core/api.ts';
 import { queryClient } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
-import {
-  Confirm,
-  curl,
-  Facts,
-  ManagedBy,
-  Notice,
-  ProblemAlert,
-  RelativeTime,
-  ShowAs,
-  State,
-  toast,
-} from '../../ui/index.ts';
+import { Owned, storedYaml } from '../../manifests/index.ts';
+import { Confirm, curl, Facts, Notice, ProblemAlert, RelativeTime, ShowAs, State, toast } from '../../ui/index.ts';
 import { Deliveries } from './deliveries.tsx';
 import { Replay } from './replay.tsx';
 import { Replays } from './replays.tsx';
@@ -40,6 +30,7 @@ type Subscription = {
   };
   managedBy: string;
 };
+const ofSubscription = (name: string) => ({ kind: 'EventSubscription', name });
 type Tested = { ok: boolean; status?: number; durationMs: number; error?: string };
 
 const added = [
@@ -61,7 +52,7 @@ export default function SubscriptionPage() {
       place="subscriptions"
       title={id}
       about={t.subscriptionsAbout}
-      actions={<ShowAs curl={curl(api.path(path))} />}
+      actions={<ShowAs curl={curl(api.path(path))} manifest={storedYaml(api, ofSubscription(id))} />}
     >
       {found.error && <ProblemAlert error={found.error} onRetry={() => void found.refetch()} />}
       {subscription && <Shown subscription={subscription} path={path} etag={found.data?.etag} />}
@@ -74,7 +65,7 @@ type ShownProps = { subscription: Subscription; path: string; etag: string | und
 function Shown({ subscription, path, etag }: ShownProps) {
   const t = useTexts(texts);
   const { tenant } = useTenant();
-  const { endpoint, eventTypes, format, delivery, managedBy, warnings = [] } = subscription;
+  const { id, endpoint, eventTypes, format, delivery, managedBy, warnings = [] } = subscription;
   const { state } = delivery;
   const tone = { active: 'ok', failing: 'warn', disabled: 'bad', paused: 'none' } as const;
   const facts: [string, ReactNode][] = [
@@ -98,7 +89,7 @@ function Shown({ subscription, path, etag }: ShownProps) {
   ];
   return (
     <>
-      {managedBy !== 'api' && <ManagedBy owner={managedBy} />}
+      <Owned of={ofSubscription(id)} owner={managedBy} may="admin" />
       <Facts facts={facts} isCard />
       {warnings.map(({ pointer, detail }) => (
         <Notice key={pointer}>

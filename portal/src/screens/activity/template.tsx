@@ -9,20 +9,19 @@ import { isConflict, isMissing } from '../../core/problem.ts';
 import { queryClient } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
+import { newManifest, Owned, ShowChange, type Spec, storedYaml, yamlOfNew } from '../../manifests/index.ts';
 import {
   CodeBlock,
   Confirm,
   curl,
   DraftConflict,
   Facts,
-  ManagedBy,
   Notice,
   ProblemAlert,
   ShowAs,
   toast,
   WithPanel,
 } from '../../ui/index.ts';
-import { manifestOf } from './manifest.ts';
 import { ActivityPage } from './tabs.tsx';
 import './template.css';
 import { draftKeyOf, type Listed, nearest, TemplateLanguages, useTemplates } from './template-languages.tsx';
@@ -49,6 +48,10 @@ export default function TemplatePage() {
   const { copied, isSomewhere } = useCopied(isAbsent ? { name, language } : undefined);
   const template = found.data?.data;
   const edited = template ?? (isAbsent && mayDo(tenant.role, 'edit') ? copied : undefined);
+  const [isChanging, setChanging] = useState(false);
+  const of = { kind: 'MailTemplate', name: `${name}/${language}` };
+  const builtIn = ({ subject, html, text }: Parts) =>
+    yamlOfNew(newManifest('MailTemplate', tenant.code, `${name}-${language}`, { name, language, subject, html, text }));
   return (
     <ActivityPage
       place="templates"
@@ -57,7 +60,7 @@ export default function TemplatePage() {
       actions={
         <ShowAs
           curl={curl(api.path(path))}
-          manifest={template && manifestOf({ tenant: tenant.code, name, language }, template)}
+          {...(template && { manifest: template.builtIn ? builtIn(template) : storedYaml(api, of) })}
         />
       }
     >
@@ -67,7 +70,7 @@ export default function TemplatePage() {
         <Notice tone="warn">{edited ? t.isMissing(language, copied.copiedFrom) : t.isMissingHere(language)}</Notice>
       )}
       {isAbsent && !isSomewhere && <Notice>{t.noTemplate(name)}</Notice>}
-      {template?.managedBy !== undefined && template.managedBy !== 'api' && <ManagedBy owner={template.managedBy} />}
+      <Owned of={of} owner={template?.managedBy ?? 'api'} form={{ isOpen: isChanging, onOpen: setChanging }} />
       {edited && (
         <Editor
           key={path}
@@ -75,6 +78,8 @@ export default function TemplatePage() {
           etag={found.data?.etag}
           path={path}
           draftKey={draftKeyOf(tenant.code, { name, language })}
+          of={of}
+          isChanging={isChanging}
         />
       )}
     </ActivityPage>
@@ -114,26 +119,33 @@ type EditorProps = {
   etag: string | undefined;
   path: string;
   draftKey: string;
+  of: { kind: string; name: string };
+  /** A change of what a manifest owns is open. */
+  isChanging: boolean;
 };
 
-function Editor({ template, etag, path, draftKey }: EditorProps) {
+function Editor({ template, etag, path, draftKey, of, isChanging }: EditorProps) {
   const t = useTexts(texts);
   const { tenant, api } = useTenant();
   const kept = useDraft<Parts>(draftKey, etag ?? notStored);
   const { draft, keep, rebase, drop } = kept;
   const stored: Parts = { subject: template.subject, html: template.html ?? '', text: template.text ?? '' };
-  const parts = draft ?? stored;
+  const isManaged = (template.managedBy ?? 'api') !== 'api';
+  // Where nothing can be changed, what is stored is shown, also when this browser has a draft.
+  const parts = isManaged && !isChanging ? stored : (draft ?? stored);
   const [isRestoring, setRestoring] = useState(false);
   const [isTesting, setTesting] = useState(false);
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
   const isOld = kept.isOld && !isBusy;
-  const mayEdit = mayDo(tenant.role, 'edit') && (template.managedBy ?? 'api') === 'api';
+  const mayType = mayDo(tenant.role, 'edit') && (!isManaged || isChanging);
+  const mayEdit = mayType && !isManaged;
   const sent = {
     subject: parts.subject,
     ...(parts.html ? { html: parts.html } : {}),
     ...(parts.text ? { text: parts.text } : {}),
   };
+  const specOf = ({ subject: _subject, html: _html, text: _text, ...rest }: Spec): Spec => ({ ...rest, ...sent });
   const attempt = (work: () => Promise<unknown>) => {
     setError(undefined);
     work().catch(setError);
@@ -158,12 +170,12 @@ function Editor({ template, etag, path, draftKey }: EditorProps) {
   const test = isTesting && <TestMail of={template} hasDraft={draft !== undefined} onClose={() => setTesting(false)} />;
   return (
     <WithPanel panel={test}>
-      {isOld && (
+      {isOld && mayType && (
         <DraftConflict onKeep={() => rebase(parts)} onDrop={drop}>
           <Facts facts={factsOf(stored, t)} />
         </DraftConflict>
       )}
-      {draft !== undefined && !isOld && (
+      {draft !== undefined && !isOld && mayType && (
         <Notice>
           {t.draftKept}{' '}
           <button type="button" className="plain chip" onClick={drop}>
@@ -174,7 +186,7 @@ function Editor({ template, etag, path, draftKey }: EditorProps) {
       <div className="template-sides">
         <div className="stack">
           <TemplateParts
-            {...{ parts, variables: template.variables, problems: previewed.problems, isReadOnly: !mayEdit }}
+            {...{ parts, variables: template.variables, problems: previewed.problems, isReadOnly: !mayType }}
             onChange={(changed) => keep({ ...parts, ...changed })}
           />
           {template.variables.length > 0 && (
@@ -189,6 +201,7 @@ function Editor({ template, etag, path, draftKey }: EditorProps) {
                 {t.testMail}
               </Button>
             )}
+            {mayType && isManaged && <ShowChange of={of} spec={specOf} isDisabled={draft === undefined || isOld} />}
             {mayEdit && (
               <Button loading={isBusy} disabled={isOld} onClick={() => attempt(save)}>
                 {t.save}

@@ -4,9 +4,9 @@ import { type ReactNode, useState } from 'react';
 import { useRouteParams } from '../../core/address.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useLanguage, useTexts } from '../../core/texts.ts';
-import { curl, Empty, ManagedBy, Notice, PageHeader, ProblemAlert, ShowAs, useNow, WithPanel } from '../../ui/index.ts';
+import { Owned, storedYaml } from '../../manifests/index.ts';
+import { curl, Empty, Notice, PageHeader, ProblemAlert, ShowAs, useNow, WithPanel } from '../../ui/index.ts';
 import { Adoption, Remaining } from './adoption.tsx';
-import { CopyManifest } from './copy-manifest.tsx';
 import { type Changed, DocumentForm } from './document-form.tsx';
 import { Documents } from './documents.tsx';
 import { Preview } from './preview.tsx';
@@ -26,6 +26,8 @@ export type Open =
   | { kind: 'end'; version: string; changed?: ChangedEnd }
   | { kind: 'text'; version: string; language: string; document: string };
 
+const ofDefinition = (name: string) => ({ kind: 'ConsentDefinition', name });
+
 export default function DefinitionPage() {
   const t = useTexts(texts);
   const { tenant, api } = useTenant();
@@ -39,10 +41,10 @@ export default function DefinitionPage() {
         about={t.definitionAbout}
         back={{ to: '/consents', label: t.title }}
         actions={
-          <>
-            {tree && <CopyManifest tree={tree} />}
-            <ShowAs curl={curl(api.path(`${pathOfDefinition(name)}/tree`))} />
-          </>
+          <ShowAs
+            curl={curl(api.path(`${pathOfDefinition(name)}/tree`))}
+            {...(tree && !tree.config.archived && { manifest: storedYaml(api, ofDefinition(name)) })}
+          />
         }
       />
       {found.error && <ProblemAlert error={found.error} onRetry={() => void found.refetch()} />}
@@ -73,8 +75,8 @@ function Shown({ tree }: { tree: Tree }) {
         )
       }
     >
+      <Owned of={ofDefinition(tree.config.name)} owner={tree.managedBy} />
       <div className="row">
-        {isManaged && <ManagedBy owner={tree.managedBy} />}
         {mayEdit && (
           <>
             <Button variant="default" onClick={() => setOpen({ kind: 'version' })}>
@@ -88,7 +90,6 @@ function Shown({ tree }: { tree: Tree }) {
           </>
         )}
       </div>
-      {isManaged && mayDo(tenant.role, 'edit') && <p className="dim">{t.managedWhy}</p>}
       {tree.config.archived && <Notice tone="warn">{t.archived}</Notice>}
       {versions.length === 0 ? (
         <Empty sentence={t.noVersions} />

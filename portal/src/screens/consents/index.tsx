@@ -7,11 +7,20 @@ export const consents = defineScreen({
   icon: 'consents',
   texts,
   routes: [
-    { path: '/', load: () => import('./first.tsx') },
-    { path: '/given', may: 'records', load: () => import('./given.tsx') },
-    { path: '/ledger', may: 'records', load: () => import('./ledger.tsx') },
-    { path: '/$name', load: () => import('./definition.tsx') },
-    { path: '/definitions/$name', load: () => import('./definition.tsx') },
+    { path: '/', guide: 'consents.html', load: () => import('./first.tsx') },
+    {
+      path: '/given',
+      guide: 'consents.html#for-users-and-back-ends',
+      may: 'records',
+      load: () => import('./given.tsx'),
+    },
+    { path: '/ledger', guide: 'ledger.html', may: 'records', load: () => import('./ledger.tsx') },
+    { path: '/$name', guide: 'consents.html#definitions-versions-documents', load: () => import('./definition.tsx') },
+    {
+      path: '/definitions/$name',
+      guide: 'consents.html#definitions-versions-documents',
+      load: () => import('./definition.tsx'),
+    },
   ],
   palette: (t) => [
     { label: t.newDefinition, to: '/consents?new=1', may: 'edit', icon: 'plus' },

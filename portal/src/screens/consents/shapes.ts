@@ -1,9 +1,9 @@
 /** Reads a definition, and where its parts stand. */
 import { useQuery } from '@tanstack/react-query';
-import { segment, type TenantApi } from '../../core/api.ts';
+import { segment } from '../../core/api.ts';
 import { useTenant } from '../../core/session.ts';
 import type { SeenVersion } from './seen.ts';
-import type { DocumentConfig, Tree } from './tree.ts';
+import type { Tree } from './tree.ts';
 
 export type { DocumentConfig, EndOfLife, Tree } from './tree.ts';
 
@@ -48,19 +48,3 @@ export const versionsOf = ({ versions }: Tree): SeenVersion[] =>
 export const languagesOf = ({ versions }: Tree): string[] => [
   ...new Set(versions.flatMap(({ documents }) => documents.map(({ config }) => config.language))),
 ];
-
-/** The tree with the texts of its documents, for a manifest. */
-export async function withTexts(api: TenantApi, tree: Tree): Promise<Tree> {
-  const versions = tree.versions.map(async (version) => ({
-    ...version,
-    documents: await Promise.all(
-      version.documents.map(async (document) => {
-        const { content } = document.config;
-        if (content === undefined || content.url !== undefined) return document;
-        const path = pathOfDocument(tree.config.name, version.config.version, document.config);
-        return (await api.get<{ config: DocumentConfig }>(path)).data;
-      }),
-    ),
-  }));
-  return { ...tree, versions: await Promise.all(versions) };
-}

@@ -25,8 +25,6 @@ export const en = {
   made: (name: string) => `${name} is defined. It needs a version now.`,
 
   definitionAbout: 'What users are asked to agree to, from when, and until when.',
-  asManifest: 'Copy as manifest',
-  managedWhy: 'Change the manifest: what it owns cannot be changed here.',
   archived: 'Its manifest was deleted. Users are not asked any more, and what they agreed to is kept.',
   noVersions: 'There is no version yet. A version is the content to which users agree.',
   timeLine: 'Time line',

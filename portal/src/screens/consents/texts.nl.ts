@@ -27,8 +27,6 @@ export const nl = {
   made: (name) => `${name} is gedefinieerd. Nu is een versie nodig.`,
 
   definitionAbout: 'Waarmee gebruikers worden gevraagd in te stemmen, vanaf wanneer, en tot wanneer.',
-  asManifest: 'Als manifest kopiëren',
-  managedWhy: 'Verander het manifest: wat daarvan is, kan hier niet veranderen.',
   archived: 'Het manifest is verwijderd. Gebruikers worden niet meer gevraagd, en waarmee ze instemden is bewaard.',
   noVersions: 'Er is nog geen versie. Een versie is de inhoud waarmee gebruikers instemmen.',
   timeLine: 'Tijdlijn',

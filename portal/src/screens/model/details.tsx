@@ -5,17 +5,19 @@ import { useGo } from '../../core/address.ts';
 import { segment } from '../../core/api.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
+import { Owned, storedYaml } from '../../manifests/index.ts';
 import { useNames } from '../../model/names.tsx';
 import {
   type DisplayName,
   type Inheritance,
+  kindNames,
   type Model,
   partsOf,
   type Related,
   type Typed,
 } from '../../model/shapes.ts';
-import { curl, Link, ManagedBy, RelativeTime, ShowAs, SidePanel, State } from '../../ui/index.ts';
-import { bodyOf, manifestOf } from './manifest.ts';
+import { curl, Link, RelativeTime, ShowAs, SidePanel, State } from '../../ui/index.ts';
+import { bodyOf } from './manifest.ts';
 import { mayInherit, type Picking } from './picking.ts';
 import { RelationshipTypeForm } from './relationship-type-form.tsx';
 import { RemoveType, usePoliciesOf, usersOf } from './remove.tsx';
@@ -40,6 +42,7 @@ export function Details({ of, model, proposed, onPick, onClose }: Props) {
   const [isDeleting, setDeleting] = useState(false);
   const { kind, spec } = of;
   const path = `/${kind}/${segment(spec.name)}`;
+  const owned = { kind: kindNames[kind], name: spec.name };
   const back = () => setEditing(false);
   if (isEditing)
     return of.kind === 'relationship-types' ? (
@@ -56,12 +59,12 @@ export function Details({ of, model, proposed, onPick, onClose }: Props) {
       <div className="stack">
         <p className="row">
           <State tone="none">{t.kindNames[kind]}</State>
-          {spec.managedBy !== 'api' && <ManagedBy owner={spec.managedBy} />}
           <ShowAs
             curl={curl(api.path(path), { method: 'PUT', body: bodyOf(kind, spec) })}
-            manifest={manifestOf(tenant.code, kind, spec)}
+            manifest={storedYaml(api, owned)}
           />
         </p>
+        <Owned of={owned} owner={spec.managedBy} form={{ isOpen: isEditing, onOpen: setEditing }} />
         {spec.displayNames !== undefined && <DisplayNames names={spec.displayNames} />}
         {of.kind === 'relationship-types' ? (
           <RelationshipFacts of={of} model={model} />
@@ -71,7 +74,6 @@ export function Details({ of, model, proposed, onPick, onClose }: Props) {
         <p className="dim">
           {t.changed(spec.updatedBy)} <RelativeTime at={spec.updatedAt} />
         </p>
-        {spec.managedBy !== 'api' && <p className="dim">{t.managedWhy}</p>}
         {mayDo(tenant.role, 'edit') && (
           <p className="row">
             {spec.managedBy === 'api' && (

@@ -1,4 +1,5 @@
 /** Types as manifests (docs/resources.md). */
+import { newManifest, type Spec, yamlOfNew } from '../../manifests/manifest.ts';
 import {
   type Attributes,
   type DisplayName,
@@ -9,11 +10,12 @@ import {
   type RelationshipObject,
 } from '../../model/shapes.ts';
 
-type Spec = { name: string; displayNames?: DisplayName[]; attributes?: Attributes } & Partial<RelationshipObject>;
+type Type = { name: string; displayNames?: DisplayName[]; attributes?: Attributes } & Partial<RelationshipObject>;
+type Body = Partial<Omit<Type, 'name'>>;
 
-/** What PUT takes: the spec without what the server adds. */
-export function bodyOf(kind: Kind, spec: Spec): object {
-  const { displayNames, attributes, inverse, maxPerTarget, invitation, inheritedThrough } = spec;
+/** What PUT takes: the type without what the server adds. */
+export function bodyOf(kind: Kind, type: Body): Body {
+  const { displayNames, attributes, inverse, maxPerTarget, invitation, inheritedThrough } = type;
   const own =
     kind === 'relationship-types'
       ? { displayNames, inverse, maxPerTarget, invitation, inheritedThrough }
@@ -21,35 +23,22 @@ export function bodyOf(kind: Kind, spec: Spec): object {
   return Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
 }
 
-// A scalar of JSON is one of YAML.
-const flow = (value: unknown) => JSON.stringify(value);
+const bodyFields = ['displayNames', 'attributes', 'inverse', 'maxPerTarget', 'invitation', 'inheritedThrough'];
 
-function lines(value: object, indent: string): string[] {
-  return Object.entries(value).flatMap(([name, one]) => {
-    if (Array.isArray(one) && one.some((item) => typeof item === 'object'))
-      return [`${indent}${name}:`, ...one.map((item) => `${indent}  - ${flow(item)}`)];
-    if (typeof one === 'object' && one !== null && !Array.isArray(one))
-      return Object.keys(one).length === 0
-        ? [`${indent}${name}: {}`]
-        : [`${indent}${name}:`, ...lines(one, `${indent}  `)];
-    return [`${indent}${name}: ${flow(one)}`];
-  });
+/** A body in the place of what is stored. Manifests list the attributes, in the order that is stored. */
+export function specOf(body: Body, stored: Spec): Spec {
+  const rest = Object.entries(stored).filter(([name]) => !bodyFields.includes(name));
+  const attributes = Object.entries(body.attributes ?? {}).map(([name, { type, required = false }]) => ({
+    ...{ name, type, required },
+  }));
+  return { ...Object.fromEntries(rest), ...body, attributes: attributes.length === 0 ? undefined : attributes };
 }
 
-export function manifestOf(tenant: string, kind: Kind, spec: Spec): string {
-  const { from, relation, to } = partsOf(spec.name);
-  const names = kind === 'relationship-types' ? { from, name: relation, to } : { name: spec.name };
-  const object = spec.name.replaceAll(/[^A-Za-z0-9]+/g, '-').toLowerCase();
-  return [
-    'apiVersion: accord.dev/v1alpha1',
-    `kind: ${kindNames[kind]}`,
-    `metadata: {name: ${flow(object)}, namespace: ${flow(tenant)}}`,
-    'spec:',
-    `  tenantRef: {name: ${flow(tenant)}}`,
-    ...lines({ ...names, ...bodyOf(kind, spec) }, '  '),
-    '',
-  ].join('\n');
+export function manifestOf(tenant: string, kind: Kind, type: Type) {
+  const { from, relation, to } = partsOf(type.name);
+  const names = kind === 'relationship-types' ? { from, name: relation, to } : { name: type.name };
+  return newManifest(kindNames[kind], tenant, type.name, specOf(bodyOf(kind, type), names));
 }
 
 export const manifestsOf = (tenant: string, { types, relationships }: Model) =>
-  [...types, ...relationships].map(({ kind, spec }) => manifestOf(tenant, kind, spec)).join('---\n');
+  yamlOfNew(...[...types, ...relationships].map(({ kind, spec }) => manifestOf(tenant, kind, spec)));

@@ -130,7 +130,7 @@ function Bar({ model, picking, onPick, onPropose, owner }: BarProps) {
           t.editHint
         ) : (
           <span role="status">
-            <ManagedBy owner={owner} /> {t.managedWhy}
+            <ManagedBy owner={owner} />
           </span>
         )}
       </p>

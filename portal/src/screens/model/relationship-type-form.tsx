@@ -2,12 +2,14 @@
 import { Button, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTexts } from '../../core/texts.ts';
-import type { Inheritance, Invitation, Model, Related } from '../../model/shapes.ts';
+import { ShowChange } from '../../manifests/index.ts';
+import { type Inheritance, type Invitation, kindNames, type Model, type Related } from '../../model/shapes.ts';
 import { ProblemAlert, SidePanel } from '../../ui/index.ts';
 import { useUiTexts } from '../../ui/texts.ts';
 import { DisplayNameFields, displayNamesIn, nameRowsOf } from './display-names.tsx';
 import { InheritanceFields, same } from './inheritance-fields.tsx';
 import { InvitationFields } from './invitation-fields.tsx';
+import { specOf } from './manifest.ts';
 import { useSaving } from './saving.ts';
 import { texts } from './texts.ts';
 
@@ -46,6 +48,7 @@ export function RelationshipTypeForm({ of, proposed = {}, model, onClose, onDone
     ...(invitation && { invitation }),
     ...(through.length > 0 && { inheritedThrough: through }),
   };
+  const isManaged = of !== undefined && of.spec.managedBy !== 'api';
   const title = of ? t.editOf(of.spec.name) : t.newRelationshipType;
   return (
     <SidePanel title={title} label={title} onClose={onClose}>
@@ -88,9 +91,13 @@ export function RelationshipTypeForm({ of, proposed = {}, model, onClose, onDone
         <InvitationFields invitation={invitation} onChange={setInvitation} />
         {error !== undefined && <ProblemAlert error={error} />}
         <div className="row">
-          <Button type="submit" loading={isBusy}>
-            {t.save}
-          </Button>
+          {isManaged ? (
+            <ShowChange of={{ kind: kindNames['relationship-types'], name }} spec={(stored) => specOf(body, stored)} />
+          ) : (
+            <Button type="submit" loading={isBusy}>
+              {t.save}
+            </Button>
+          )}
           <Button variant="default" onClick={onClose}>
             {ui.cancel}
           </Button>

@@ -76,7 +76,6 @@ export const en = {
   ],
   removed: (name: string) => `${name} was deleted.`,
   changed: (by: string) => `Changed by ${by}`,
-  managedWhy: 'A manifest owns this type. Change the manifest: “Show as” has it as YAML to begin with.',
   required: 'required',
   valueType: 'Type of value',
   valueTypes: { string: 'Text', number: 'Number', boolean: 'Yes or no', date: 'Date' },

@@ -72,7 +72,6 @@ export const nl = {
   ],
   removed: (name) => `${name} is verwijderd.`,
   changed: (by) => `Gewijzigd door ${by}`,
-  managedWhy: 'Dit type is van een manifest. Wijzig het manifest: „Tonen als” geeft het als YAML om mee te beginnen.',
   required: 'verplicht',
   valueType: 'Soort waarde',
   valueTypes: { string: 'Tekst', number: 'Getal', boolean: 'Ja of nee', date: 'Datum' },

@@ -2,10 +2,12 @@
 import { Button, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTexts } from '../../core/texts.ts';
-import { type Typed, type TypeKind, typeKinds, type ValueType, valueTypes } from '../../model/shapes.ts';
+import { ShowChange } from '../../manifests/index.ts';
+import { kindNames, type Typed, type TypeKind, typeKinds, type ValueType, valueTypes } from '../../model/shapes.ts';
 import { Icon, ProblemAlert, SidePanel } from '../../ui/index.ts';
 import { useUiTexts } from '../../ui/texts.ts';
 import { DisplayNameFields, displayNamesIn, nameRowsOf } from './display-names.tsx';
+import { specOf } from './manifest.ts';
 import { useSaving } from './saving.ts';
 import { texts } from './texts.ts';
 
@@ -34,6 +36,7 @@ export function TypeForm({ of, onClose, onDone }: Props) {
       .filter((row) => row.name !== '')
       .map(({ name: one, type, required }) => [one, { type, ...(required && { required }) }]),
   );
+  const isManaged = of !== undefined && of.spec.managedBy !== 'api';
   const title = of ? t.editOf(of.spec.name) : t.newType;
   return (
     <SidePanel title={title} label={title} onClose={onClose}>
@@ -120,9 +123,16 @@ export function TypeForm({ of, onClose, onDone }: Props) {
         </fieldset>
         {error !== undefined && <ProblemAlert error={error} />}
         <div className="row">
-          <Button type="submit" loading={isBusy}>
-            {t.save}
-          </Button>
+          {isManaged ? (
+            <ShowChange
+              of={{ kind: kindNames[kind], name }}
+              spec={(stored) => specOf({ ...displayNamesIn(names), attributes }, stored)}
+            />
+          ) : (
+            <Button type="submit" loading={isBusy}>
+              {t.save}
+            </Button>
+          )}
           <Button variant="default" onClick={onClose}>
             {ui.cancel}
           </Button>

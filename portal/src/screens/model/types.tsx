@@ -10,7 +10,7 @@ import type { Inheritance, Model } from '../../model/shapes.ts';
 import { curl, DataTable, Empty, Icon, ProblemAlert, ShowAs, State, WithPanel } from '../../ui/index.ts';
 import { useUiTexts } from '../../ui/texts.ts';
 import { Details } from './details.tsx';
-import { manifestOf, manifestsOf } from './manifest.ts';
+import { manifestsOf } from './manifest.ts';
 import { ModelPage } from './page.tsx';
 import type { Picking, Proposal } from './picking.ts';
 import { Picture, type PictureProps } from './picture.tsx';
@@ -18,6 +18,13 @@ import { RelationshipTypeForm } from './relationship-type-form.tsx';
 import { idOf, sentenceOf } from './sentences.ts';
 import { texts } from './texts.ts';
 import { TypeForm } from './type-form.tsx';
+
+const emptyManifest = (tenant: string) => `apiVersion: accord.dev/v1alpha1
+kind: ActorType
+metadata: {name: user, namespace: ${tenant}}
+spec:
+  tenantRef: {name: ${tenant}}
+  name: user`;
 
 export default function Types() {
   const t = useTexts(texts);
@@ -98,7 +105,7 @@ export default function Types() {
           <Empty
             sentence={t.noTypes}
             call={curl(api.path('/actor-types/user'), { method: 'PUT', body: {} })}
-            manifest={manifestOf(tenant.code, 'actor-types', { name: 'user' })}
+            manifest={emptyManifest(tenant.code)}
           />
         ) : (
           model && (

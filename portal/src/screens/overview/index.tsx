@@ -5,5 +5,5 @@ export const overview = defineScreen({
   id: 'overview',
   icon: 'overview',
   texts,
-  routes: [{ path: '/', load: () => import('./first.tsx') }],
+  routes: [{ path: '/', guide: 'portal.html', load: () => import('./first.tsx') }],
 });

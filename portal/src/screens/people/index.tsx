@@ -9,8 +9,8 @@ export const people = defineScreen({
   icon: 'people',
   texts,
   routes: [
-    { path: '/', load: () => import('./first.tsx') },
-    { path: '/$type/$id', load: () => import('./person.tsx') },
+    { path: '/', guide: 'portal.html', load: () => import('./first.tsx') },
+    { path: '/$type/$id', guide: 'erasure.html', load: () => import('./person.tsx') },
   ],
   async find(query, { tenant, api, signal }) {
     if (query.length < 2 || !mayDo(tenant.role, 'records')) return [];

@@ -1,9 +1,9 @@
 /** What a policy is, in one line, and what can be done with it as a whole. */
-import { Button } from '@mantine/core';
 import { segment } from '../../core/api.ts';
 import { useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
-import { curl, Icon, Link, ManagedBy, RelativeTime, ShowAs, State } from '../../ui/index.ts';
+import { Owned, storedYaml } from '../../manifests/index.ts';
+import { curl, Icon, Link, RelativeTime, ShowAs, State } from '../../ui/index.ts';
 import { manifestOf } from './manifest.ts';
 import { Served } from './served.tsx';
 import { useRefused, useServing } from './serving.ts';
@@ -39,10 +39,10 @@ export function HeaderActions({ name, draft, owner, mayEdit, isNew, isChanging, 
   const t = useTexts(texts);
   const { tenant, api } = useTenant();
   const isManaged = owner !== 'api';
+  const of = { kind: 'Policy', name };
   const path = api.path(`/policies/${segment(name)}`);
   return (
     <>
-      {isManaged && <ManagedBy owner={owner} />}
       {!isNew && (
         <Link to={`/policies/${segment(name)}/revisions`} className="chip">
           <Icon name="clock" /> {t.revisions}
@@ -50,13 +50,9 @@ export function HeaderActions({ name, draft, owner, mayEdit, isNew, isChanging, 
       )}
       <ShowAs
         curl={curl(path, mayEdit && !isManaged ? { method: 'PUT', body: bodyOf(draft) } : {})}
-        manifest={manifestOf(draft, { tenant: tenant.code, policy: name, owner })}
+        manifest={isManaged ? storedYaml(api, of) : manifestOf(draft, { tenant: tenant.code, policy: name })}
       />
-      {isManaged && mayEdit && (
-        <Button variant="default" onClick={() => onChange(!isChanging)}>
-          {isChanging ? t.closeChange : t.openChange}
-        </Button>
-      )}
+      <Owned of={of} owner={owner} form={{ isOpen: isChanging, onOpen: onChange }} />
     </>
   );
 }

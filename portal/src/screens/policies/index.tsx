@@ -6,9 +6,9 @@ export const policies = defineScreen({
   icon: 'policies',
   texts,
   routes: [
-    { path: '/', load: () => import('./first.tsx') },
-    { path: '/$name', load: () => import('./policy.tsx') },
-    { path: '/$name/revisions', load: () => import('./revisions.tsx') },
+    { path: '/', guide: 'policies.html', load: () => import('./first.tsx') },
+    { path: '/$name', guide: 'policies.html', load: () => import('./policy.tsx') },
+    { path: '/$name/revisions', guide: 'policies.html#replaying-decisions', load: () => import('./revisions.tsx') },
   ],
   palette: (t) => [{ label: t.newPolicy, icon: 'plus', to: '/policies?new=1', may: 'edit' }],
   find: async (query, { api, signal }) => {

@@ -1,11 +1,11 @@
 /** Whether there is a draft, and saving it: first its impact, then Save. */
 import { Button } from '@mantine/core';
 import { useState } from 'react';
-import { useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
-import { CodeBlock, Dialog, RelativeTime, State } from '../../ui/index.ts';
+import { ShowChange } from '../../manifests/index.ts';
+import { RelativeTime, State } from '../../ui/index.ts';
 import { Impact } from './impact.tsx';
-import { changeOf } from './manifest.ts';
+import { specOf } from './manifest.ts';
 import { texts } from './texts.ts';
 import type { Checked } from './use-check.ts';
 import type { Editing } from './use-editing.ts';
@@ -14,16 +14,16 @@ type Props = { name: string; editing: Editing; checked: Checked; owner: string }
 
 export function SaveBar({ name, editing, checked, owner }: Props) {
   const t = useTexts(texts);
-  const { tenant } = useTenant();
   const [isOpen, setOpen] = useState(false);
-  const [isPatchShown, setPatchShown] = useState(false);
   const { draft, isDirty, at, isSaving, base } = editing;
   const isManaged = owner !== 'api';
   const isBroken = checked.problems.length > 0;
   const finish = isManaged ? (
-    <Button disabled={!isDirty || isBroken} onClick={() => setPatchShown(true)}>
-      {t.showChange}
-    </Button>
+    <ShowChange
+      of={{ kind: 'Policy', name }}
+      spec={(stored) => specOf(draft, stored)}
+      isDisabled={!isDirty || isBroken}
+    />
   ) : (
     <Button
       disabled={!isDirty || isBroken}
@@ -77,15 +77,6 @@ export function SaveBar({ name, editing, checked, owner }: Props) {
             </>
           }
         />
-      )}
-      {isPatchShown && (
-        <Dialog label={t.theChange} className="wide" onClose={() => setPatchShown(false)}>
-          <div className="stack">
-            <h2>{t.theChange}</h2>
-            <p>{t.theChangeAbout(owner)}</p>
-            <CodeBlock code={changeOf(draft, { tenant: tenant.code, policy: name, owner })} />
-          </div>
-        </Dialog>
       )}
     </>
   );

@@ -47,13 +47,7 @@ export const en = {
   ofLibrary: (name: string) => `Of the library ${name}.`,
   revisions: 'Revisions',
   revisionNumber: (number: number) => `Revision ${number}`,
-  openChange: 'Open a change',
-  closeChange: 'Close the change',
   finishChange: 'Finish the change…',
-  showChange: 'Show the change',
-  theChange: 'The change',
-  theChangeAbout: (owner: string) =>
-    `${owner} owns this policy: the portal does not change it. Apply this there, or send it to whoever keeps the manifest.`,
   draft: 'Draft',
   isNew: 'New',
   notSaved: 'Not saved',

@@ -50,13 +50,7 @@ export const nl = {
   ofLibrary: (name) => `Van de bibliotheek ${name}.`,
   revisions: 'Revisies',
   revisionNumber: (number) => `Revisie ${number}`,
-  openChange: 'Begin een wijziging',
-  closeChange: 'Sluit de wijziging',
   finishChange: 'Rond de wijziging af…',
-  showChange: 'Toon de wijziging',
-  theChange: 'De wijziging',
-  theChangeAbout: (owner) =>
-    `${owner} is de eigenaar van deze policy: het portaal wijzigt haar niet. Pas dit daar toe, of stuur het naar wie het manifest beheert.`,
   draft: 'Concept',
   isNew: 'Nieuw',
   notSaved: 'Niet opgeslagen',

@@ -8,12 +8,12 @@ import { useOnce } from '../../core/once.ts';
 import { queryClient } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
+import { Owned, storedYaml } from '../../manifests/index.ts';
 import {
   Confirm,
   CopyId,
   curl,
   Facts,
-  ManagedBy,
   Notice,
   ProblemAlert,
   RelativeTime,
@@ -40,6 +40,7 @@ type Client = {
   updatedAt: string;
   managedBy: string;
 };
+const ofClient = (name: string) => ({ kind: 'OAuthClient', name });
 type Asking = { kind: 'disable' } | { kind: 'delete' } | { kind: 'secret'; id: string };
 
 /** What a PUT sends again: all but what the server adds. */
@@ -63,7 +64,7 @@ export default function ClientPage() {
       place="clients"
       title={client?.displayName ?? id}
       about={t.clientsAbout}
-      actions={<ShowAs curl={curl(api.path(path))} />}
+      actions={<ShowAs curl={curl(api.path(path))} manifest={storedYaml(api, ofClient(id))} />}
     >
       {found.error && <ProblemAlert error={found.error} onRetry={() => void found.refetch()} />}
       {client && <Shown client={client} etag={found.data?.etag} />}
@@ -133,7 +134,7 @@ function Shown({ client, etag }: { client: Client; etag: string | undefined }) {
   const confirm = asking && confirms[asking.kind];
   return (
     <>
-      {isManaged && <ManagedBy owner={client.managedBy} />}
+      <Owned of={ofClient(id)} owner={client.managedBy} may="admin" />
       <Facts facts={facts} isCard />
       {client.tokenEndpointAuthMethod.startsWith('client_secret') && (
         <Secrets

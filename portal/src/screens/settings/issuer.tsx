@@ -7,7 +7,8 @@ import { segment } from '../../core/api.ts';
 import { queryClient } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
-import { Confirm, CopyId, curl, Facts, ManagedBy, ProblemAlert, RelativeTime, ShowAs, toast } from '../../ui/index.ts';
+import { Owned, storedYaml } from '../../manifests/index.ts';
+import { Confirm, CopyId, curl, Facts, ProblemAlert, RelativeTime, ShowAs, toast } from '../../ui/index.ts';
 import { TokenCheck } from './check/token-check.tsx';
 import { SettingsPage } from './tabs.tsx';
 import { texts } from './texts.ts';
@@ -31,6 +32,7 @@ export default function IssuerPage() {
   const { tenant, api } = useTenant();
   const [isDeleting, setDeleting] = useState(false);
   const name = useRouteParams().name ?? '';
+  const of = { kind: 'TrustedIssuer', name };
   const path = `/trusted-issuers/${segment(name)}`;
   const found = useQuery({
     queryKey: ['issuers', tenant.code, name],
@@ -52,9 +54,14 @@ export default function IssuerPage() {
           [t.changed, <RelativeTime key="at" at={issuer.updatedAt} />],
         ];
   return (
-    <SettingsPage place="issuers" title={name} about={t.issuersAbout} actions={<ShowAs curl={curl(api.path(path))} />}>
+    <SettingsPage
+      place="issuers"
+      title={name}
+      about={t.issuersAbout}
+      actions={<ShowAs curl={curl(api.path(path))} manifest={storedYaml(api, of)} />}
+    >
       {found.error && <ProblemAlert error={found.error} onRetry={() => void found.refetch()} />}
-      {isManaged && <ManagedBy owner={issuer.managedBy} />}
+      {issuer && <Owned of={of} owner={issuer.managedBy} may="admin" />}
       {issuer && <Facts facts={facts} isCard />}
       {issuer && mayDo(tenant.role, 'edit') && <TokenCheck issuer={name} />}
       {issuer && !isManaged && mayDo(tenant.role, 'admin') && (

@@ -1,5 +1,6 @@
 /** How the tenant's pages look, as the API has it and as a form does. */
 import { defaultColour, isColour } from '../../../../../server/pages/brand.ts';
+import type { Spec } from '../../../manifests/manifest.ts';
 import type { TenantTexts } from './texts.en.ts';
 
 export const pageLanguages = ['en', 'nl', 'fr'] as const;
@@ -40,6 +41,16 @@ export function brandingOf({ displayName, logo, colour, background, languages, s
     ...(languages.length === 0 ? {} : { languages }),
     ...(sharingPage ? { sharingPage } : {}),
   };
+}
+
+/** How the pages look in the place of what is stored of the Tenant. */
+export function specOf({ displayName, logo, colours, languages, sharingPage }: Branding, stored: Spec): Spec {
+  const login = stored.login as Spec | undefined;
+  const brand = logo === undefined && colours === undefined ? undefined : { logo, colours };
+  const off = login?.sharingPage === undefined ? undefined : false;
+  const looks = { brand, languages, sharingPage: sharingPage ? true : off };
+  const isPlain = login === undefined && Object.values(looks).every((one) => one === undefined);
+  return { ...stored, displayName, ...(!isPlain && { login: { ...login, ...looks } }) };
 }
 
 export const isSame = (one: Form, other: Form) => JSON.stringify(one) === JSON.stringify(other);

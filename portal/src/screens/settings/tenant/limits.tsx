@@ -2,9 +2,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { useTenant } from '../../../core/session.ts';
 import { useLanguage, useTexts } from '../../../core/texts.ts';
-import { curl, DataTable, ManagedBy, ProblemAlert, ShowAs, State } from '../../../ui/index.ts';
+import { Owned } from '../../../manifests/index.ts';
+import { curl, DataTable, ProblemAlert, ShowAs, State } from '../../../ui/index.ts';
 import { SettingsPage } from '../tabs.tsx';
-import { tenantManifest } from './manifest.ts';
+import { ofTenant, tenantPart } from './manifest.ts';
 import { texts } from './texts.ts';
 
 const names = ['maxPolicies', 'maxRelationships', 'maxRequestsPerSecond', 'callerRequestsPerSecond'] as const;
@@ -20,9 +21,9 @@ export default function LimitsPage() {
     queryFn: async ({ signal }) => (await api.get<Limits>('/limits', { signal })).data,
   });
   const limits = found.data;
-  const ofTenant = names.filter((name) => isOfTenant(name) && limits?.[name].limit !== undefined);
-  const manifest = tenantManifest(tenant.code, limits?.managedBy, {
-    limits: Object.fromEntries(ofTenant.map((name) => [name, limits?.[name].limit])),
+  const own = names.filter((name) => isOfTenant(name) && limits?.[name].limit !== undefined);
+  const manifest = tenantPart(tenant.code, {
+    limits: Object.fromEntries(own.map((name) => [name, limits?.[name].limit])),
   });
   const number = (value: number | undefined) => value?.toLocaleString(language);
   return (
@@ -34,7 +35,7 @@ export default function LimitsPage() {
       {found.error && <ProblemAlert error={found.error} onRetry={() => void found.refetch()} />}
       {limits && (
         <>
-          {limits.managedBy !== 'api' && <ManagedBy owner={limits.managedBy} />}
+          <Owned of={ofTenant(tenant.code)} owner={limits.managedBy} may="admin" reads="admin" />
           <DataTable
             label={t.limitsAbout}
             pages={{ rows: names.map((name) => ({ name, ...limits[name] })) }}

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { usePages } from '../../../core/query.ts';
 import { useTenant } from '../../../core/session.ts';
 import { useTexts } from '../../../core/texts.ts';
+import { Owned } from '../../../manifests/index.ts';
 import { curl, DataTable, Facts, RelativeTime, ShowAs, SidePanel, State, WithPanel } from '../../../ui/index.ts';
 import { SettingsPage } from '../tabs.tsx';
 import { texts } from './texts.ts';
@@ -67,9 +68,15 @@ function Ready({ manifest: { status } }: { manifest: Manifest }) {
 }
 
 function Conditions({ manifest, onClose }: { manifest: Manifest; onClose: () => void }) {
-  const { kind, name, status } = manifest;
+  const { kind, name, namespace, source, status } = manifest;
+  const path = namespace === undefined ? name : `${namespace}/${name}`;
   return (
     <SidePanel label={`${kind} ${name}`} title={`${kind} ${name}`} onClose={onClose}>
+      <Owned
+        of={{ kind, manifest: path }}
+        owner={`${source} ${path}`}
+        {...(kind === 'Tenant' && { may: 'admin', reads: 'admin' })}
+      />
       <Facts
         facts={(status?.conditions ?? []).map((one) => [
           one.type,

@@ -9,6 +9,7 @@ import { isConflict } from '../../../core/problem.ts';
 import { queryClient } from '../../../core/query.ts';
 import { useTenant } from '../../../core/session.ts';
 import { useTexts } from '../../../core/texts.ts';
+import { ShowChange } from '../../../manifests/index.ts';
 import { DraftConflict, Facts, ProblemAlert, toast } from '../../../ui/index.ts';
 import {
   brandingFacts,
@@ -20,12 +21,21 @@ import {
   type PageLanguage,
   pageLanguages,
   type Stored,
+  specOf,
 } from './branding.ts';
 import { Contrast } from './contrast.tsx';
 import { LogInPreview } from './log-in-preview.tsx';
+import { ofTenant } from './manifest.ts';
 import { texts } from './texts.ts';
 
-export function PagesForm({ stored, etag }: { stored: Stored; etag: string | undefined }) {
+type Props = {
+  stored: Stored;
+  etag: string | undefined;
+  /** A manifest owns it: the change is a text to apply. */
+  isManaged: boolean;
+};
+
+export function PagesForm({ stored, etag, isManaged }: Props) {
   const t = useTexts(texts);
   const editing = useBranding(stored, etag);
   const { tenant } = useTenant();
@@ -33,7 +43,7 @@ export function PagesForm({ stored, etag }: { stored: Stored; etag: string | und
   const isWrong = !isColourOrNone(form.colour) || !isColourOrNone(form.background);
   return (
     <>
-      <form className="form" onSubmit={editing.save}>
+      <form className="form" onSubmit={isManaged ? (event) => event.preventDefault() : editing.save}>
         <TextInput
           label={t.displayName}
           required
@@ -82,9 +92,17 @@ export function PagesForm({ stored, etag }: { stored: Stored; etag: string | und
         {error !== undefined && <ProblemAlert error={error} />}
         {isDirty && <p className="dim">{t.draftKept}</p>}
         <div className="row">
-          <Button type="submit" loading={isBusy} disabled={!isDirty || isWrong || meanwhile}>
-            {t.save}
-          </Button>
+          {isManaged ? (
+            <ShowChange
+              of={ofTenant(tenant.code)}
+              spec={(spec) => specOf(brandingOf(form), spec)}
+              isDisabled={!isDirty || isWrong || meanwhile}
+            />
+          ) : (
+            <Button type="submit" loading={isBusy} disabled={!isDirty || isWrong || meanwhile}>
+              {t.save}
+            </Button>
+          )}
           {isDirty && (
             <Button variant="subtle" onClick={editing.discard}>
               {t.discard}

@@ -1,13 +1,15 @@
 /** How the tenant's pages look: name, logo, colour, languages. What a manifest owns is read-only. */
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { mayDo, useTenant } from '../../../core/session.ts';
 import { useTexts } from '../../../core/texts.ts';
-import { curl, Facts, ManagedBy, ProblemAlert, ShowAs } from '../../../ui/index.ts';
+import { Owned } from '../../../manifests/index.ts';
+import { curl, Facts, ProblemAlert, ShowAs } from '../../../ui/index.ts';
 import { SettingsPage } from '../tabs.tsx';
-import { type Branding, brandingFacts, brandingOf, formOf, type Stored } from './branding.ts';
+import { type Branding, brandingFacts, brandingOf, formOf, type Stored, specOf } from './branding.ts';
 import { Contrast } from './contrast.tsx';
 import { LogInPreview } from './log-in-preview.tsx';
-import { tenantManifest } from './manifest.ts';
+import { ofTenant, tenantPart } from './manifest.ts';
 import { PagesForm } from './pages-form.tsx';
 import { texts } from './texts.ts';
 
@@ -18,6 +20,7 @@ export default function Pages() {
     queryKey: ['branding', tenant.code],
     queryFn: ({ signal }) => api.get<Stored>('/branding', { signal }),
   });
+  const [isChanging, setChanging] = useState(false);
   const stored = found.data?.data;
   const isOwn = stored?.managedBy === 'api';
   return (
@@ -28,16 +31,24 @@ export default function Pages() {
         stored && (
           <ShowAs
             curl={curl(api.path('/branding'), isOwn ? { method: 'PUT', body: plain(stored) } : {})}
-            manifest={tenantManifest(tenant.code, stored.managedBy, specOf(stored))}
+            manifest={tenantPart(tenant.code, specOf(stored, {}))}
           />
         )
       }
     >
       {found.error && <ProblemAlert error={found.error} onRetry={() => void found.refetch()} />}
-      {stored && !isOwn && <ManagedBy owner={stored.managedBy} />}
+      {stored && (
+        <Owned
+          of={ofTenant(tenant.code)}
+          owner={stored.managedBy}
+          form={{ isOpen: isChanging, onOpen: setChanging }}
+          may="admin"
+          reads="admin"
+        />
+      )}
       {stored &&
-        (isOwn && mayDo(tenant.role, 'admin') ? (
-          <PagesForm stored={stored} etag={found.data?.etag} />
+        ((isOwn || isChanging) && mayDo(tenant.role, 'admin') ? (
+          <PagesForm stored={stored} etag={found.data?.etag} isManaged={!isOwn} />
         ) : (
           <>
             <Facts isCard facts={brandingFacts(stored, t)} />
@@ -50,7 +61,3 @@ export default function Pages() {
 }
 
 const plain = (stored: Stored): Branding => brandingOf(formOf(stored));
-
-function specOf({ displayName, logo, colours, languages, sharingPage }: Branding): object {
-  return { displayName, login: { brand: { logo, colours }, languages, sharingPage: sharingPage ?? false } };
-}

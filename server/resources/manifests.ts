@@ -1,12 +1,13 @@
-/** The manifests that `accord export` writes: what each kind's room gives of a tenant, in a stable order, and their YAML. */
+/** A tenant's objects as manifests: what each kind's room gives, in a stable order, and their YAML. */
 import { createHash } from 'node:crypto';
 import { stringify } from 'yaml';
-import { apiVersion, type Kind } from '../crds/index.ts';
-import type { Transaction } from '../server/core/db/database.ts';
-import type { ExportContext, ExportedObject } from '../server/room/exporting.ts';
-import { kindsOf } from '../server/room/resource-kind.ts';
-import type { Room } from '../server/room/room.ts';
-import { readTenant } from '../server/tenants/index.ts';
+import { apiVersion, type Kind } from '../../crds/index.ts';
+import type { Transaction } from '../core/db/database.ts';
+import { describeOwner } from '../core/ownership.ts';
+import type { ExportContext, ExportedObject } from '../room/exporting.ts';
+import { kindsOf, type ResourceKind } from '../room/resource-kind.ts';
+import type { Room } from '../room/room.ts';
+import { readTenant } from '../tenants/index.ts';
 
 type ExportedManifest = {
   manifest: {
@@ -47,6 +48,29 @@ export async function exportTenant(
     manifests.push(...kept.map((object) => manifestOf(kind.definition, object, kept, tenant)));
   }
   return { manifests, notes };
+}
+
+/** By its name in the API, or by the manifest that owns it: `fleet/car-wash`, or `acme` where there is no namespace. */
+export type Named = { name: string } | { manifest: string };
+
+/** One object of a tenant as a manifest; undefined when there is none, or it is archived or retired. */
+export async function manifestOfObject(
+  tx: Transaction,
+  kind: ResourceKind<unknown>,
+  tenant: string,
+  { named, now }: { named: Named; now: number },
+): Promise<(ExportedManifest & { managedBy: string }) | undefined> {
+  const row = await readTenant(tx, tenant);
+  if (row === undefined) return undefined;
+  const all = await kind.exported(tx, { tenant, tenantSpec: row.spec, allowPastDates: false, now });
+  const kept = all.filter(({ skipped }) => skipped === undefined);
+  const object = kept.find((one) =>
+    'name' in named
+      ? one.name === named.name
+      : one.owner.source !== 'api' && describeOwner(one.owner) === `${one.owner.source} ${named.manifest}`,
+  );
+  if (object === undefined) return undefined;
+  return { ...manifestOf(kind.definition, object, kept, tenant), managedBy: describeOwner(object.owner) };
 }
 
 function manifestOf(
