@@ -183,6 +183,7 @@ describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000
     const { page, complaints } = opened;
     await page.goto(at('/templates'));
     await page.getByRole('row', { name: /relationship-invitation en/ }).click();
+    await page.getByRole('heading', { level: 1, name: 'relationship-invitation (en)' }).waitFor();
     await page.getByRole('button', { name: 'Show as' }).click();
     await page.getByRole('menuitem', { name: 'Manifest' }).click();
     const shown = await page.getByRole('dialog').locator('pre').innerText();
@@ -192,13 +193,31 @@ describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000
       spec: { tenantRef: { name: tenant }, name: 'relationship-invitation', language: 'en', subject, html, text },
     });
     await page.keyboard.press('Escape');
-    await page.getByLabel('Subject').fill('{{ name }} shares with you');
-    await page.getByRole('button', { name: 'Preview' }).click();
-    await page.getByRole('heading', { level: 2, name: /shares with you$/ }).waitFor();
-    // It follows what is typed.
-    await page.getByLabel('Subject').fill('{{ name }} lends');
+    const part = (label: string) => page.getByRole('textbox', { name: label, exact: true });
+    const type = async (label: string, words: string) => {
+      await part(label).click();
+      await page.keyboard.press('Control+a');
+      await page.keyboard.insertText(words);
+    };
+    await type('Subject', '{{ name }} lends');
     await page.getByRole('heading', { level: 2, name: /lends$/ }).waitFor();
-    await page.getByLabel('Subject').fill('{{ name }} shares with you');
+    // It follows what is typed; what is wrong is said at its line, beside the mail as it was.
+    await type('HTML (Liquid)', '<p>\n  {{ nobody }}</p>');
+    await page.getByText('Line 2, column 6: the mail has no variable nobody').waitFor();
+    await page.locator('.template-part.html .cm-lint-marker-error').waitFor();
+    await page.getByText('This is the mail as it was before the errors.').waitFor();
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'activity-template-error');
+    // The variables of the mail are completed.
+    await type('HTML (Liquid)', '<p>{{ ');
+    await page.keyboard.type('acti');
+    await page.getByRole('option', { name: 'actionUrl' }).click();
+    await page.keyboard.type(' | upc');
+    await page.getByRole('option', { name: 'upcase' }).click();
+    await part('HTML (Liquid)').getByText('{{ actionUrl | upcase', { exact: false }).waitFor();
+    await type('HTML (Liquid)', html);
+    await page.getByText('This is the mail as it was before the errors.').waitFor({ state: 'detached' });
+    await type('Subject', '{{ name }} shares with you');
     await page.getByRole('heading', { level: 2, name: /shares with you$/ }).waitFor();
     const title = page.frameLocator('iframe[title="The mail as it looks"]').getByRole('heading', { level: 1 });
     await title.waitFor();
@@ -225,11 +244,11 @@ describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000
     expect(await axe(page)).toEqual([]);
     await look(page, 'activity-template-conflict');
     await page.getByRole('button', { name: 'Go on with mine' }).click();
-    await whileSent(page, 'PUT', path, () => page.getByLabel('Subject').fill('typed meanwhile'));
+    await whileSent(page, 'PUT', path, () => type('Subject', 'typed meanwhile'));
     await save.click();
     await page.getByText('The template is saved.').waitFor();
     expect(await subjectOf()).toBe('{{ name }} shares with you');
-    expect(await page.getByLabel('Subject').inputValue()).toBe('typed meanwhile');
+    expect(await part('Subject').textContent()).toBe('typed meanwhile');
     await save.click();
     await expect.poll(subjectOf).toBe('typed meanwhile');
     await page.getByText('What you typed before is kept').waitFor({ state: 'detached' });
@@ -245,7 +264,33 @@ describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000
     await page.getByText('The built-in template is used.').waitFor();
     expect(await axe(page)).toEqual([]);
     await look(page, 'activity-template');
-    expect(complaints.filter((one) => !one.includes('412'))).toEqual([]);
+    // Another language, and one that is missing, which begins as a copy.
+    const languages = page.getByRole('navigation', { name: 'Languages of this mail' });
+    await languages.getByRole('link', { name: 'nl' }).click();
+    await page.getByRole('heading', { level: 1, name: 'relationship-invitation (nl)' }).waitFor();
+    await page.getByRole('heading', { level: 2, name: 'Example deelt iets met je bij Example' }).waitFor();
+    await languages.getByRole('button', { name: 'Another language' }).click();
+    await page.getByLabel('Language, such as de or pt-BR').fill('de');
+    await page.keyboard.press('Enter');
+    await page.getByText('There is no template in de yet. What stands here is the one in en').waitFor();
+    await languages.getByRole('link', { name: 'de missing' }).waitFor();
+    await type('Subject', '{{ name }} teilt etwas');
+    await page.getByRole('heading', { level: 2, name: 'Example teilt etwas' }).waitFor();
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'activity-template-missing');
+    await save.click();
+    await languages.getByRole('link', { name: 'de own' }).waitFor();
+    expect((await config('GET', '/mail/templates/relationship-invitation/de')).body).toMatchObject({
+      ...{ subject: '{{ name }} teilt etwas', html, builtIn: false },
+    });
+    await page.getByText('There is no template in de yet').waitFor({ state: 'detached' });
+    await page.getByText(/What you typed before|Somebody else changed this/).waitFor({ state: 'detached' });
+    await languages.getByRole('link', { name: 'fr' }).click();
+    await page.getByRole('heading', { level: 2, name: 'Example partage quelque chose avec vous' }).waitFor();
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'activity-template-narrow');
+    expect(complaints.filter((one) => !/40[04]|412/.test(one))).toEqual([]);
   });
 
   test('a test mail is sent with values; what is wrong is said at its field', async () => {
@@ -281,6 +326,8 @@ describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000
 
     await page.setViewportSize({ width: 390, height: 844 });
     await page.goto(at('/templates/rent-paid/en'));
+    // Nobody knows its values: its variables stand for them.
+    await page.getByRole('heading', { level: 2, name: 'Rent of plate' }).waitFor();
     await page.getByRole('button', { name: 'Send a test mail' }).click();
     await panel.getByLabel('car').fill('{"plate": "AB-1"');
     await panel.getByText('This is no JSON').waitFor();

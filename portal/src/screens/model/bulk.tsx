@@ -7,6 +7,7 @@ import { segment } from '../../core/api.ts';
 import { isMissing } from '../../core/problem.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
+import { reloadModel } from '../../model/load.ts';
 import {
   CodeBlock,
   CopyId,
@@ -20,7 +21,6 @@ import {
   State,
   useExport,
 } from '../../ui/index.ts';
-import { reloadModel } from './load.ts';
 import { ModelPage } from './page.tsx';
 import { texts } from './texts.ts';
 
