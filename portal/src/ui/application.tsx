@@ -6,7 +6,7 @@ import { nonce } from '../core/page.ts';
 import { ApiProblem } from '../core/problem.ts';
 import { queryClient } from '../core/query.ts';
 import { isMemberHere, logInPath, PersonContext } from '../core/session.ts';
-import { sessionResumed, useSessionEnded } from '../core/session-end.ts';
+import { sessionEnded, sessionResumed, useSessionEnded } from '../core/session-end.ts';
 import { ProblemAlert } from './problem-alert.tsx';
 import { SessionOver } from './session-over.tsx';
 import { Toasts } from './toasts.tsx';
@@ -41,8 +41,16 @@ function WithSession<Session extends Person>({ read, context: SessionContext, ch
   const known = useRef<Session>(undefined);
   const hasChanged =
     known.current !== undefined && session.data !== undefined && isAnother(known.current, session.data);
-  // Who was removed from the tenant while the page was open keeps what is on it, and is told so over it.
-  if (!hasChanged && !(hasEnded && known.current !== undefined)) known.current = session.data;
+  // Who was removed from the tenant while the page was open keeps what was typed on it, and is told so over it.
+  const isRemoved =
+    known.current !== undefined &&
+    session.data !== undefined &&
+    isMemberHere(known.current) &&
+    !isMemberHere(session.data);
+  useEffect(() => {
+    if (isRemoved) sessionEnded();
+  }, [isRemoved]);
+  if (!hasChanged && !isRemoved && !(hasEnded && known.current !== undefined)) known.current = session.data;
   useEffect(() => {
     // The cache has what the one before was shown.
     if (hasChanged) location.reload();
