@@ -34,16 +34,17 @@ export type DecisionView = Static<typeof DecisionView>;
 
 /**
  * Support sees what was decided, not about whom: ids and free attributes are left out, and an outcome that is an object is
- * masked, because a policy may put anything into it.
+ * masked, because a policy may put anything into it. So is an action that no policy decided, which is any text of the request.
  */
 export function decisionView(row: DecisionRow, role: Role): DecisionView {
   const masked = isMasked(role);
+  const action = masked && row.action !== null && row.policy_number === null ? HIDDEN : row.action;
   return {
     id: row.id,
     time: row.at,
     caller: shownName(role, row.caller),
-    ...(row.action === null ? {} : { action: row.action }),
-    request: masked ? { action: row.action } : row.request,
+    ...(action === null ? {} : { action }),
+    request: masked ? { action } : row.request,
     answer: masked ? { outcome: shownOutcome(row.answer.outcome) } : row.answer,
     ...(row.policy_number === null ? {} : { policyRevision: row.policy_number }),
     ...(row.documents === null ? {} : { data: row.documents }),

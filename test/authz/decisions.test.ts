@@ -319,6 +319,18 @@ outcome := "allow" if {
     expect(body.detail).toBe('Revision 1 of car:old made this decision and is no longer kept.');
   });
 
+  test('that no policy made is shown to support, and found by it, without its action', async () => {
+    const subject = { id: `dave-${randomUUID()}` };
+    await decide({ action: 'dave@example.com', subject });
+    const { id } = await only(subject.id);
+    const { body } = await search({ limit: '200' }, support);
+    const shown = body.decisions.find((one: { id: string }) => one.id === id);
+    expect(shown).toMatchObject({ action: '***', request: { action: '***' } });
+    const found = async (action: string, as: typeof support) => (await search({ action }, as)).body.decisions.length;
+    expect([await found('dave@example.com', editor), await found('dave@example.com', support)]).toEqual([1, 0]);
+    expect(await found('car:open', support)).toBeGreaterThan(0);
+  });
+
   test('that no policy made, or that is not there, says so', async () => {
     const subject = { id: `gus-${randomUUID()}` };
     await decide({ action: 'none', subject });

@@ -2,7 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { putRelationshipType } from '../../server/types/index.ts';
+import { holdTable } from '../helpers/admin.ts';
 import { manifestWriter } from '../helpers/server.ts';
+import { goAway } from './away.ts';
 import { axe, comeBackLater, createPortal, executablePath, look } from './portal.ts';
 
 const policy = `package p
@@ -288,6 +290,8 @@ describe.skipIf(executablePath === undefined)('the model', { timeout: 120_000 },
   });
 
   test('adds and ends a relationship, and exports who may', async () => {
+    // A spreadsheet takes the full width for a formula, too.
+    await relate('user/\uff1dsum', 'may_use', 'car/1');
     await using opened = await open();
     const { page, complaints } = opened;
     await page.goto(at('/model/relationships?type=car&id=1'));
@@ -322,7 +326,7 @@ describe.skipIf(executablePath === undefined)('the model', { timeout: 120_000 },
       .split('\r\n');
     expect(csv).toEqual([
       'subjectType,subjectId,resourceType,resourceId,action',
-      ...['alice', 'ben', 'dora'].map((one) => `user,${one},car,1,car:use`),
+      ...['alice', 'ben', 'dora', "'\uff1dsum"].map((one) => `user,${one},car,1,car:use`),
     ]);
     await page.getByRole('button', { name: 'End: user/dora may_use car/1' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'End the relationship' }).click();
@@ -381,7 +385,48 @@ describe.skipIf(executablePath === undefined)('the model', { timeout: 120_000 },
     await page.getByRole('button', { name: 'Export all relationships' }).click();
     const file = readFileSync(await (await saving).path(), 'utf8');
     expect(file).toContain('"erin"');
+    await page.getByText(`${tenant}-relationships.ndjson is saved: 6 entries.`).waitFor();
     expect(complaints).toEqual([]);
+  });
+
+  test('long work outlives a server that goes away; what did not come to its end is told, and no file is saved', async () => {
+    await using opened = await open();
+    const { page } = opened;
+    const files: string[] = [];
+    page.on('download', (one) => files.push(one.suggestedFilename()));
+    await page.goto(at('/model/import'));
+    const exporting = page.getByRole('button', { name: 'Export all relationships' });
+    await exporting.waitFor();
+    await using held = await holdTable(server.db.adminUrl, 'accord.relationship');
+    await exporting.click();
+    await page.getByText(/^0 of \d+/).waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('The export was cancelled after 0 entries. No file was saved.').waitFor();
+    await exporting.click();
+    await page.getByText(/^0 of \d+/).waitFor();
+    const line = JSON.stringify({
+      from: { type: 'user', id: 'hal' },
+      relationshipType: 'may_use',
+      to: { type: 'car', id: '5' },
+    });
+    const file = { name: 'hal.ndjson', mimeType: 'application/x-ndjson', buffer: Buffer.from(line) };
+    await page.getByLabel('File (NDJSON)').setInputFiles(file);
+    await page.getByRole('button', { name: 'Import 1 line' }).click();
+    await expect.poll(held.waiting).toBe(3);
+    const comeBack = await goAway(server, base);
+    await page.getByRole('region', { name: 'Export' }).getByText('The server does not answer.').waitFor();
+    await page.getByRole('region', { name: 'Import' }).getByText('The server does not answer.').first().waitFor();
+    await page.getByText(`The export failed. ${tenant}-relationships.ndjson was not saved.`).waitFor();
+    await page.getByText(/^hal\.ndjson is still chosen\./).waitFor();
+    await look(page, 'model-import-away');
+    await comeBack();
+    await page.getByRole('button', { name: 'Go on with this import' }).click();
+    await held.letGo();
+    await page.getByText('1 line: 1 created, 0 updated, 0 unchanged').waitFor();
+    expect(files).toEqual([]);
+    await exporting.click();
+    await page.getByText(/-relationships\.ndjson is saved: \d+ entries\./).waitFor();
+    expect(files).toEqual([`${tenant}-relationships.ndjson`]);
   });
 
   test('lists invitations by status, and revokes one', async () => {

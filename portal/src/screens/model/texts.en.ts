@@ -240,6 +240,8 @@ export const en = {
   startImport: (lines: number) =>
     lines === 0 ? 'Import' : `Import ${plural('en', lines, { one: '# line', other: '# lines' })}`,
   importing: (file: string) => `Importing ${file}`,
+  resumeFile: (name: string) =>
+    `${name} is still chosen. Go on with this import: lines that are imported already are not imported again.`,
   resume: 'Go on with this import',
   resumeAbout:
     'This import was interrupted. Choose the same file again to go on; lines that were imported are not imported twice.',

@@ -250,6 +250,8 @@ export const nl = {
   startImport: (lines) =>
     lines === 0 ? 'Importeren' : `${plural('nl', lines, { one: '# regel', other: '# regels' })} importeren`,
   importing: (file) => `Bezig met importeren van ${file}`,
+  resumeFile: (name) =>
+    `${name} is nog gekozen. Ga verder met deze import: regels die al geïmporteerd zijn, worden niet opnieuw geïmporteerd.`,
   resume: 'Verdergaan met deze import',
   resumeAbout:
     'Deze import is onderbroken. Kies hetzelfde bestand om verder te gaan; geïmporteerde regels worden niet twee keer geïmporteerd.',

@@ -136,14 +136,16 @@ export function useVocabulary(): Vocabulary {
         const { data } = await api.get<{ resources?: string[] }>(path, { signal });
         return data.resources ?? [];
       };
-      const [actors, resources, relationships, consents] = await Promise.all([
+      const [actors, resources, relationships, consents, actions] = await Promise.all([
         names('/actor-types'),
         names('/resource-types'),
         names('/relationship-types'),
         names('/consent-definitions'),
+        names('/policies'),
       ]);
       const between = relationships.map((key) => key.split(':')[1] ?? key);
-      return { types: [...new Set([...actors, ...resources])], relationships: [...new Set(between)], consents };
+      const types = [...new Set([...actors, ...resources])];
+      return { types, relationships: [...new Set(between)], consents, actions };
     },
   });
   return data;

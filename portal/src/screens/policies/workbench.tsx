@@ -4,6 +4,7 @@ import { useFilters, useGo } from '../../core/address.ts';
 import { segment } from '../../core/api.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
+import { fieldsOf } from '../../editor/completion.ts';
 import { PageHeader, ProblemAlert } from '../../ui/index.ts';
 import type { Place } from '../../why/index.ts';
 import { Cases } from './cases.tsx';
@@ -105,9 +106,11 @@ function PolicyColumns(panes: Panes) {
   const isDrawn = editing.draft.graph !== undefined;
   const { place } = placeOf(mark, isDrawn ? drawnRego(editing, checked)?.nodeLines : undefined);
   const wanted = useMemo(() => (mark?.goes ? { id: mark.by === 'source' ? 'trace' : 'source' } : undefined), [mark]);
+  const { vocabulary, input } = asked;
+  const fields = useMemo(() => ('input' in input ? fieldsOf(input.input) : []), [input]);
   const source = (
     <Source
-      {...{ editing, checked, readOnly, marking, place, vocabulary: asked.vocabulary }}
+      {...{ editing, checked, readOnly, marking, place, vocabulary: { ...vocabulary, fields } }}
       explain={checked.tried?.explain ?? recorded}
     />
   );
