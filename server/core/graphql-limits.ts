@@ -9,7 +9,7 @@ export const graphqlLimits = {
   graphqlValuesMax: 40_000, // that an answer could have; a source or a JSON value counts as graphqlLongValueItems
   graphqlLongValueItems: 200,
   graphqlRequestRowsMax: 200, // more rows count as so many more requests
-  graphqlNewDocumentRequests: 100, // a document that is not kept counts as so many: it is parsed, validated and planned
+  graphqlNewDocumentItems: 100, // requests that a document counts as which is not kept: it is parsed, validated and planned
   graphqlStatementMs: 3000,
   graphqlPoolMax: 4, // connections of a server, of which a tenant has at most half
   graphqlWaitingMax: 16, // requests of a tenant that wait for a connection; further ones are refused

@@ -29,7 +29,7 @@ export async function answerQuery(services: GraphqlServices, asked: Asked, body:
   const source = sourceOf(body, role);
   const { isKept, judge, run } = await loadEngine();
   // Before it is parsed, so that one that is refused counts, too. Those of the server are few, and are planned once.
-  if (body.document === undefined && !isKept(source)) countMore(limits.graphqlNewDocumentRequests - 1);
+  if (body.document === undefined && !isKept(source)) countMore(limits.graphqlNewDocumentItems - 1);
   const judged = judge(source, body.variables ?? {});
   const ofRows = Math.ceil(judged.rows / limits.graphqlRequestRowsMax) - 1; // the access hook counted one
   if (ofRows > 0) countMore(ofRows);

@@ -100,8 +100,8 @@ describe('a document is judged before it runs', () => {
     expect(await codeOf(`{ ${'nothing '.repeat(graphqlSelectionsMax + 1)}}`)).toBe(expensive);
   });
 
-  test('a document that is new counts as graphqlNewDocumentRequests, also when it is refused', async () => {
-    const one = limits.graphqlNewDocumentRequests / 10; // it is paid for after ten seconds
+  test('a document that is new counts as graphqlNewDocumentItems, also when it is refused', async () => {
+    const one = limits.graphqlNewDocumentItems / 10; // it is paid for after ten seconds
     const known = `{ kept: ${policies(1)} }`;
     const statusesOf = async (...sent: object[]) => {
       const limited = await server.tenant({ limits: { maxRequestsPerSecond: one } });
