@@ -5,6 +5,7 @@ import { useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import { curl, Icon, Link, ManagedBy, RelativeTime, ShowAs, State } from '../../ui/index.ts';
 import { manifestOf } from './manifest.ts';
+import { RemovePolicy } from './remove.tsx';
 import { Served } from './served.tsx';
 import { useRefused, useServing } from './serving.ts';
 import { bodyOf, type Draft, type Stored } from './shapes.ts';
@@ -30,12 +31,12 @@ type Props = {
   draft: Draft;
   owner: string;
   mayEdit: boolean;
-  isNew: boolean;
+  stored: Stored | undefined;
   isChanging: boolean;
   onChange: (isOn: boolean) => void;
 };
 
-export function HeaderActions({ name, draft, owner, mayEdit, isNew, isChanging, onChange }: Props) {
+export function HeaderActions({ name, draft, owner, mayEdit, stored, isChanging, onChange }: Props) {
   const t = useTexts(texts);
   const { tenant, api } = useTenant();
   const isManaged = owner !== 'api';
@@ -43,7 +44,7 @@ export function HeaderActions({ name, draft, owner, mayEdit, isNew, isChanging, 
   return (
     <>
       {isManaged && <ManagedBy owner={owner} />}
-      {!isNew && (
+      {stored && (
         <Link to={`/policies/${segment(name)}/revisions`} className="chip">
           <Icon name="clock" /> {t.revisions}
         </Link>
@@ -57,6 +58,7 @@ export function HeaderActions({ name, draft, owner, mayEdit, isNew, isChanging, 
           {isChanging ? t.closeChange : t.openChange}
         </Button>
       )}
+      {stored && mayEdit && !isManaged && <RemovePolicy stored={stored} />}
     </>
   );
 }

@@ -1,5 +1,5 @@
 /** What a new policy begins with. */
-const packageOf = (name: string) =>
+export const packageOf = (name: string) =>
   name
     .split(/[^A-Za-z0-9_]+/)
     .filter(Boolean)

@@ -10,7 +10,9 @@ export const en = {
   newPolicy: 'New policy',
   none: 'No policy decides yet. The first one says who may do what.',
   name: 'Name',
-  nameHint: 'The action that is asked for, such as car:drive.',
+  nameHint: 'The action that it answers, as type:verb, such as car:drive.',
+  nameUnusual: (name: string) =>
+    `It answers requests whose action is exactly “${name}”. Actions are written as type:verb, such as car:wash.`,
   nameRule: 'Use 1 to 253 printable characters without / ? # and backslash.',
   nameTaken: (name: string) => `There is a policy ${name} already.`,
   kind: 'Kind',
@@ -40,6 +42,24 @@ export const en = {
     drawn: { name: 'Drawn', about: 'A graph of questions and outcomes.' },
   },
   write: 'Write the policy',
+  rename: 'Change the name',
+  renameAbout: 'Nothing is stored yet. What you wrote goes on under the new name.',
+  discardNew: 'Discard the policy',
+  remove: 'Delete',
+  removeIt: 'Delete the policy',
+  removeTitle: (name: string) => `Delete the policy ${name}?`,
+  removeWhat: (name: string, cases: number) => [
+    `Decisions about the action ${name} are denied from the next one on.`,
+    cases === 0
+      ? 'It has no saved cases.'
+      : `${plural('en', cases, { one: '# saved case goes', other: '# saved cases go' })} with it.`,
+    'Its revisions are kept. “Undo” puts it back as it was.',
+  ],
+  removed: (name: string) => `The policy ${name} is deleted.`,
+  putBack: (name: string) => `The policy ${name} is back.`,
+  notPutBack: (name: string, why: string) => `The policy ${name} is not put back. ${why}`,
+  notPutBackByOther: (name: string) =>
+    `The policy ${name} is not put back, because somebody else made one of this name since.`,
   noPolicy: (name: string) => `There is no policy ${name}.`,
   notStored: 'This policy is not stored yet.',
   library: 'Module of a library',

@@ -14,6 +14,7 @@ import { HeaderAbout, HeaderActions } from './header.tsx';
 import { type Marking, placeOf, useMarking } from './marking.ts';
 import { ofInput } from './question.ts';
 import { QuestionForm } from './question-form.tsx';
+import { RenameNew } from './rename-new.tsx';
 import { SaveBar } from './save-bar.tsx';
 import type { Stored } from './shapes.ts';
 import { Source } from './source.tsx';
@@ -62,7 +63,7 @@ export function Workbench({ name, stored }: Props) {
         actions={
           <HeaderActions
             {...{ name, draft, owner, mayEdit }}
-            isNew={base === undefined}
+            stored={base}
             isChanging={isChanging}
             onChange={(isOn) => setFilters({ change: isOn ? '1' : undefined })}
           />
@@ -75,6 +76,7 @@ export function Workbench({ name, stored }: Props) {
         ) : (
           <>
             {!readOnly && <SaveBar {...{ name, editing, checked, owner }} />}
+            {base === undefined && mayEdit && <RenameNew {...{ name, editing, template: filters.template }} />}
             <PolicyColumns {...panes} />
           </>
         )}
