@@ -74,6 +74,7 @@ describe.skipIf(executablePath === undefined)('the settings', async () => {
     await page.getByText('Disabled', { exact: true }).waitFor();
     // Another one of this id would end its secret.
     await page.goto(at('/clients'));
+    await page.getByRole('row', { name: /^garage\s+Back end Disabled/ }).waitFor();
     await page.getByRole('button', { name: 'New client' }).click();
     await page.getByLabel('Client id').fill('garage');
     await page.getByRole('radio', { name: /^Single-page/ }).check();

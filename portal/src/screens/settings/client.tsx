@@ -62,6 +62,7 @@ export default function ClientPage() {
     <SettingsPage
       place="clients"
       title={client?.displayName ?? id}
+      back={{ to: '/settings/clients', label: t.clients }}
       about={t.clientsAbout}
       actions={<ShowAs curl={curl(api.path(path))} />}
     >

@@ -58,6 +58,7 @@ export const en = {
     web: 'Web application: logs users in, with a secret',
     spa: 'Single-page or native application: logs users in, without a secret',
   },
+  kindNames: { backend: 'Back end', web: 'Web application', spa: 'Single-page or native application' },
   redirectUris: 'Redirect URIs, one on each line',
   scopes: 'Scopes',
   create: 'Create',

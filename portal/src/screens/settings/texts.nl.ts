@@ -59,6 +59,7 @@ export const nl = {
     web: 'Webtoepassing: laat gebruikers inloggen, met een geheim',
     spa: 'Single-page of native toepassing: laat gebruikers inloggen, zonder geheim',
   },
+  kindNames: { backend: 'Back end', web: 'Webapplicatie', spa: 'Single-page- of native applicatie' },
   redirectUris: 'Redirect-URI’s, één op elke regel',
   scopes: 'Scopes',
   create: 'Aanmaken',
