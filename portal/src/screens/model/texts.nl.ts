@@ -94,6 +94,7 @@ export const nl = {
   template: 'Mailsjabloon',
   redirectUris: 'Doorstuuradressen',
   redirectUrisAbout: 'Waar een aanvaarde uitnodiging heen mag leiden, gescheiden door spaties.',
+  whoIsFound: 'Wie mag',
   whoMay: 'Wie mag de relatie maken',
   backEndsMay: 'Back-ends met de scope relationships:write maken en beëindigen relaties.',
   acts: {

@@ -106,7 +106,7 @@ function Results({ of, search }: { of: Entity; search: Search }) {
         columns={[
           {
             id: 'entity',
-            header: direction === 'subject' ? t.whoMay : t.whatTitle,
+            header: direction === 'subject' ? t.whoIsFound : t.whatTitle,
             cell: (one) => <span className="mono">{text(one)}</span>,
           },
           {

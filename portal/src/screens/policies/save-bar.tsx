@@ -1,9 +1,9 @@
 /** Whether there is a draft, and saving it: first its impact, then Save. */
 import { Button } from '@mantine/core';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
-import { CodeBlock, Dialog, RelativeTime, State } from '../../ui/index.ts';
+import { CodeBlock, Dialog, Notice, RelativeTime, State } from '../../ui/index.ts';
 import { Impact } from './impact.tsx';
 import { changeOf } from './manifest.ts';
 import { texts } from './texts.ts';
@@ -11,6 +11,19 @@ import type { Checked } from './use-check.ts';
 import type { Editing } from './use-editing.ts';
 
 type Props = { name: string; editing: Editing; checked: Checked; owner: string };
+
+/** Ctrl-S does what the button does: it leads to the impact. */
+function useSaveKey(isOff: boolean, onSave: () => void) {
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (!(event.ctrlKey || event.metaKey) || event.altKey || event.key.toLowerCase() !== 's') return;
+      event.preventDefault();
+      if (!isOff) onSave();
+    };
+    addEventListener('keydown', onKeyDown);
+    return () => removeEventListener('keydown', onKeyDown);
+  });
+}
 
 export function SaveBar({ name, editing, checked, owner }: Props) {
   const t = useTexts(texts);
@@ -20,13 +33,15 @@ export function SaveBar({ name, editing, checked, owner }: Props) {
   const { draft, isDirty, at, isSaving, base } = editing;
   const isManaged = owner !== 'api';
   const isBroken = checked.problems.length > 0;
+  const failing = checked.failed?.size ?? 0;
+  useSaveKey(!isDirty || isBroken, () => setOpen(true));
   const finish = isManaged ? (
     <Button disabled={!isDirty || isBroken} onClick={() => setPatchShown(true)}>
       {t.showChange}
     </Button>
   ) : (
     <Button
-      disabled={!isDirty || isBroken}
+      disabled={!isDirty || isBroken || failing > 0}
       loading={isSaving}
       onClick={async () => {
         await editing.save();
@@ -70,6 +85,7 @@ export function SaveBar({ name, editing, checked, owner }: Props) {
           {...{ name, draft }}
           actions={
             <>
+              {failing > 0 && <Notice tone="bad">{t.refusedByCases(failing)}</Notice>}
               {finish}
               <Button variant="default" onClick={() => setOpen(false)}>
                 {t.goOnEditing}

@@ -149,6 +149,13 @@ export const en = {
   goOnWithMine: 'Go on with mine',
   takeTheirs: 'Discard mine, take theirs',
   impact: 'Impact before saving',
+  refusedByCases: (count: number) =>
+    plural('en', count, {
+      one: 'The save is refused while # saved case fails. Change the policy, or accept the new answer of the case.',
+      other: 'The save is refused while # saved cases fail. Change the policy, or accept the new answers of the cases.',
+    }),
+  acceptAnswer: 'Accept the new answer',
+  fillIn: 'Fill in who asks and with what, under “Try it”: until then the answer is to a question without them.',
   replaying: 'Asking the logged decisions again with the draft. This takes up to 20 seconds.',
   noRecords: 'The decision log has no decision of this policy, so nothing is known of the impact.',
   wouldChange: (changed: number, records: number) =>

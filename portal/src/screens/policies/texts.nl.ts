@@ -152,6 +152,14 @@ export const nl = {
   mine: 'De mijne, hier te wijzigen',
   goOnWithMine: 'Verder met de mijne',
   takeTheirs: 'Gooi de mijne weg, neem die van hen',
+  refusedByCases: (count) =>
+    plural('nl', count, {
+      one: 'Opslaan wordt geweigerd zolang # bewaard geval faalt. Wijzig de policy, of aanvaard het nieuwe antwoord van het geval.',
+      other:
+        'Opslaan wordt geweigerd zolang # bewaarde gevallen falen. Wijzig de policy, of aanvaard de nieuwe antwoorden van de gevallen.',
+    }),
+  acceptAnswer: 'Aanvaard het nieuwe antwoord',
+  fillIn: 'Vul onder “Probeer het” in wie vraagt en waarmee: tot dan is dit het antwoord op een vraag zonder die twee.',
   impact: 'Gevolgen voor het opslaan',
   replaying: 'De beslissingen van het logboek worden met het concept opnieuw gevraagd. Dit duurt tot 20 seconden.',
   noRecords: 'Het logboek heeft geen beslissing van deze policy, dus over de gevolgen is niets bekend.',

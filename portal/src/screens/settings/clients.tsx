@@ -183,7 +183,7 @@ function NewClient({ onClose }: { onClose: () => void }) {
                   setScopes(checked ? [...scopes, one] : scopes.filter((other) => other !== one))
                 }
               />{' '}
-              {one}
+              {one} <span className="dim">{t.scopeMeans[one]}</span>
             </label>
           ))}
         </fieldset>
