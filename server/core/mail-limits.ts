@@ -22,9 +22,8 @@ export const mailLimits = {
   mailSubjectCharsMax: 200, // of a template's subject
   mailTemplateCharsMax: 50_000, // of one part of a template
   mailTemplateTagsMax: 1000, // of one part: what reads its variables takes the square of them
-  mailRenderMsMax: 50,
+  mailRenderMsMax: 50, // of one part; also for its parsing, and for sanitizing it
   mailFilterItemsMax: 5000, // of a list that a filter works on; texts have mailRenderBytesMax
-  mailSearchedCharsMax: 200, // of a text that another one is searched for
   mailRenderBytesMax: 64 * 1024, // of one rendered part
   mailTemplateBodyBytesMax: 192 * 1024,
   mailMessageBodyBytesMax: 16 * 1024,

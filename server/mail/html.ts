@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module';
 import type { convert } from 'html-to-text';
 import type sanitizeHtml from 'sanitize-html';
+import { inTime } from './in-time.ts';
 
 const load = createRequire(import.meta.url);
 
@@ -91,21 +92,24 @@ const options: sanitizeHtml.IOptions = {
   ],
 };
 
-/** To be called with what was rendered: values of variables are sanitized with it. Its length is bounded by then. */
+/** To be called with what was rendered: values of variables are sanitized with it. @throws TemplateError where it takes too long */
 export function sanitizedMail(html: string): string {
-  return (load('sanitize-html') as typeof sanitizeHtml)(html, options);
+  const sanitize = load('sanitize-html') as typeof sanitizeHtml;
+  return inTime(() => sanitize(html, options));
 }
 
-/** The words of a mail's HTML, links written out. */
+/** The words of a mail's HTML, links written out. @throws TemplateError where it takes too long */
 export function textOf(html: string): string {
   const library = load('html-to-text') as { convert: typeof convert };
-  return library.convert(html, {
-    wordwrap: 78,
-    selectors: [
-      // Readers of mail that make links of addresses would take a bracket behind one for a part of it.
-      { selector: 'a', options: { hideLinkHrefIfSameAsText: true, linkBrackets: false } },
-      { selector: 'img', format: 'skip' },
-      ...['h1', 'h2', 'h3', 'h4'].map((selector) => ({ selector, options: { uppercase: false } })),
-    ],
-  });
+  const words = () =>
+    library.convert(html, {
+      wordwrap: 78,
+      selectors: [
+        // Readers of mail that make links of addresses would take a bracket behind one for a part of it.
+        { selector: 'a', options: { hideLinkHrefIfSameAsText: true, linkBrackets: false } },
+        { selector: 'img', format: 'skip' },
+        ...['h1', 'h2', 'h3', 'h4'].map((selector) => ({ selector, options: { uppercase: false } })),
+      ],
+    });
+  return inTime(words);
 }

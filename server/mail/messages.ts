@@ -11,7 +11,7 @@ import { type AuditedUnit, type RecordWritten, type WriteServices, write } from 
 import { keepMessage } from './actions.ts';
 import { mailFailed, SERVICE } from './events.ts';
 import { isNoSuchAddress } from './failures.ts';
-import { TemplateError } from './liquid.ts';
+import { TemplateError } from './in-time.ts';
 import { mailProblem } from './problems.ts';
 import { chooseTemplate, writeMail } from './rendering.ts';
 import type { MessageBody } from './schema.ts';

@@ -12,7 +12,7 @@ import { limits } from '../core/limits.ts';
 import type { Observe } from '../core/observe.ts';
 import { runTasks } from '../room/tasks.ts';
 import { type MailContent, placeOfMail } from './actions.ts';
-import { TemplateError } from './liquid.ts';
+import { TemplateError } from './in-time.ts';
 import { mimeOf, type ReadMail, readMime } from './mime.ts';
 import { chooseTemplate, writeWaiting } from './rendering.ts';
 import type { MailSender } from './sender.ts';

@@ -1,4 +1,5 @@
 import { defineProblems } from '../core/problems.ts';
+import { placeOf, TemplateError } from './in-time.ts';
 
 export const mailProblem = defineProblems({
   mail_template_invalid: {
@@ -39,3 +40,14 @@ export const mailProblem = defineProblems({
     when: 'The link to unsubscribe is incomplete, or not one of this tenant.',
   },
 });
+
+/** Does work on a template. @param pointer what is wrong when it fails @throws Problem mail_template_invalid */
+export async function refusingTemplate<T>(pointer: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    const place = placeOf(pointer, error);
+    throw mailProblem('mail_template_invalid', { detail: place.detail, errors: [place] });
+  }
+}

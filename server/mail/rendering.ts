@@ -5,8 +5,10 @@
 import type { Transaction } from '../core/db/database.ts';
 import { languageIn } from '../core/languages.ts';
 import { readTenant, type TenantRow } from '../tenants/index.ts';
+import { type ActionLink, actionLink, refusePlaceholder, withLink } from './action-link.ts';
 import { sanitizedMail, textOf } from './html.ts';
-import { renderLiquid, TemplateError } from './liquid.ts';
+import { TemplateError } from './in-time.ts';
+import { renderLiquid } from './liquid.ts';
 import { type MailLanguage, mailLanguageOf } from './rules.ts';
 import { loadTemplates, type TemplateSpec } from './template-store.ts';
 import { render } from './templates.ts';
@@ -60,7 +62,7 @@ export function writeMail(
   const given = isBuiltIn(name)
     ? shownVariables(name, language, variables as MailVariables[MailTemplate], texts[mailLanguageOf(language)].somebody)
     : variables;
-  return { ...writeOwn(own, given, options), language };
+  return { ...writeOwn(name, own, given, options), language };
 }
 
 /**
@@ -84,16 +86,50 @@ export function writeWaiting(
   }
 }
 
-/** @throws TemplateError */
+/** @param variables as they stand in the text @throws TemplateError */
 export function writeOwn(
+  name: string,
   own: TemplateSpec,
   variables: Readonly<Record<string, unknown>>,
   options: { isLenient?: boolean } = {},
 ): Omit<Written, 'language'> {
-  const subject = oneLine(renderLiquid('text', own.subject, variables, options));
-  const html = own.html === undefined ? undefined : sanitizedMail(renderLiquid('html', own.html, variables, options));
-  const text = own.text === undefined ? textOf(html ?? '') : renderLiquid('text', own.text, variables, options);
+  const given = givenOf(name, variables, options);
+  const subject = writePart('subject', own.subject, given);
+  const html = own.html === undefined ? undefined : writePart('html', own.html, given);
+  const text = own.text === undefined ? textOfHtml(own.html ?? '', given) : writePart('text', own.text, given);
   return { subject, text, ...(html === undefined ? {} : { html }) };
+}
+
+/** What a template's parts are rendered with. `link`: of a built-in mail, which Liquid has a placeholder for. */
+export type Given = { variables: Readonly<Record<string, unknown>>; link?: ActionLink; isLenient?: boolean };
+
+export function givenOf(name: string, variables: Given['variables'], options: { isLenient?: boolean } = {}): Given {
+  if (!isBuiltIn(name)) return { variables, ...options };
+  const link = actionLink(String(variables.actionUrl));
+  return { variables: { ...variables, actionUrl: link.placeholder }, link, ...options };
+}
+
+/** One part of a tenant's template. @throws TemplateError */
+export function writePart(field: 'subject' | 'html' | 'text', source: string, given: Given): string {
+  const { link } = given;
+  if (field === 'html') {
+    const html = renderedHtml(source, given);
+    return link === undefined ? html : withLink('html', html, link);
+  }
+  const text = renderLiquid('text', source, given.variables, given);
+  if (field === 'subject') {
+    if (link !== undefined) refusePlaceholder(text, link);
+    return oneLine(text);
+  }
+  return link === undefined ? text : withLink('text', text, link);
+}
+
+const renderedHtml = (source: string, given: Given) =>
+  sanitizedMail(renderLiquid('html', source, given.variables, given));
+
+function textOfHtml(source: string, given: Given): string {
+  const text = textOf(renderedHtml(source, given));
+  return given.link === undefined ? text : withLink('text', text, given.link);
 }
 
 /** A header ends where its line ends. */

@@ -22,9 +22,9 @@ export function maskOf(address: string): string {
 
 /** What a mail server said, as it may be stored and shown: without addresses, on one line. */
 export function answerOf(text: string): string {
-  return text
-    .replaceAll(/[^\s<>@"'(),;:]+@[^\s<>@"'(),;]+/g, '***')
-    .replaceAll(/[\s\p{C}]+/gu, ' ')
-    .trim()
-    .slice(0, limits.mailAnswerCharsMax);
+  const line = text.replaceAll(/[\s\p{C}]+/gu, ' ').trim();
+  // Looking for addresses takes the square of the length, which the mail server chooses. An address that is cut could not be told.
+  const looked = line.length > LOOKED_AT ? line.slice(0, LOOKED_AT).replace(/ [^ ]*$/, '') : line;
+  return looked.replaceAll(/[^\s<>@"'(),;:]+@[^\s<>@"'(),;]+/g, '***').slice(0, limits.mailAnswerCharsMax);
 }
+const LOOKED_AT = 4 * limits.mailAnswerCharsMax;

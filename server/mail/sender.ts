@@ -20,7 +20,7 @@ import { readTenant, type TenantRow } from '../tenants/index.ts';
 import { type WriteServices, write } from '../writes/index.ts';
 import { type MailContent, placeOfMail } from './actions.ts';
 import { ClockJumps } from './clock-jump.ts';
-import { TemplateError } from './liquid.ts';
+import { TemplateError } from './in-time.ts';
 import { type Ended, type Result, recordEnded, resultOf, settle } from './outcomes.ts';
 import { type Chosen, chooseTemplate, type Written, writeWaiting } from './rendering.ts';
 import { type Sending, sendingOf } from './settings.ts';

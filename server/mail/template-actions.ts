@@ -8,8 +8,10 @@ import { type ProblemPlace, problem } from '../core/problems.ts';
 import { checkPreconditions, type Preconditions } from '../http/config-api.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
 import { type ConfigWriteServices, transferRow, write } from '../writes/index.ts';
-import { type Part, placeOf, renderLiquid, TemplateError, variablesOf } from './liquid.ts';
+import { placeOf, TemplateError } from './in-time.ts';
+import { type Part, variablesOf } from './liquid.ts';
 import { mailProblem } from './problems.ts';
+import { givenOf, writePart } from './rendering.ts';
 import { mailLanguageOf } from './rules.ts';
 import {
   countTemplates,
@@ -30,15 +32,17 @@ type Key = { name: string; language: string };
 
 const partsOf = ({ subject, html, text }: Partial<TemplateSpec>) =>
   [
-    ['subject', 'text', subject],
-    ['html', 'html', html],
-    ['text', 'text', text],
+    ['subject', subject],
+    ['html', html],
+    ['text', text],
   ] as const;
+type Field = ReturnType<typeof partsOf>[number][0];
+const partOf = (field: Field): Part => (field === 'html' ? 'html' : 'text');
 
 /** @throws Problem mail_template_invalid, naming each wrong place */
 export function checkTemplate({ name, language }: Key, spec: Partial<TemplateSpec>): void {
-  const places = partsOf(spec).flatMap(([field, part, source]) =>
-    source === undefined ? [] : wrongPlaces(`/${field}`, part, source, name, language),
+  const places = partsOf(spec).flatMap(([field, source]) =>
+    source === undefined ? [] : wrongPlaces(field, source, name, language),
   );
   if (spec.html === undefined && spec.text === undefined)
     places.push({ pointer: '/text', detail: 'A template needs html or text.' });
@@ -47,20 +51,21 @@ export function checkTemplate({ name, language }: Key, spec: Partial<TemplateSpe
     throw mailProblem('mail_template_invalid', { detail: `${first.pointer}: ${first.detail}`, errors: places });
 }
 
-function wrongPlaces(pointer: string, part: Part, source: string, name: string, language: string): ProblemPlace[] {
+function wrongPlaces(field: Field, source: string, name: string, language: string): ProblemPlace[] {
+  const pointer = `/${field}`;
   try {
-    const roots = variablesOf(part, source);
+    const roots = variablesOf(partOf(field), source);
     if (!isBuiltIn(name)) {
       // What values its variables will have is not known: it is tried without any.
-      renderLiquid(part, source, {}, { isLenient: true });
+      writePart(field, source, givenOf(name, {}, { isLenient: true }));
       return [];
     }
     const there = Object.keys(builtIn[name].variables);
     const unknown = roots.filter((root) => !there.includes(root.name));
     if (unknown.length > 0) return unknown.map((root) => unknownVariable(pointer, root, there));
     const words = mailLanguageOf(language);
-    const samples = sampleVariables(name, 'Example');
-    renderLiquid(part, source, shownVariables(name, words, samples, texts[words].somebody));
+    const samples = shownVariables(name, words, sampleVariables(name, 'Example'), texts[words].somebody);
+    writePart(field, source, givenOf(name, samples));
     return [];
   } catch (error) {
     if (error instanceof TemplateError) return [placeOf(pointer, error)];
@@ -70,7 +75,9 @@ function wrongPlaces(pointer: string, part: Part, source: string, name: string, 
 
 /** The variables that a stored template reads, in the order in which they stand. */
 export function usedVariables(spec: TemplateSpec): string[] {
-  const names = partsOf(spec).flatMap(([, part, source]) => (source === undefined ? [] : variablesOf(part, source)));
+  const names = partsOf(spec).flatMap(([field, source]) =>
+    source === undefined ? [] : variablesOf(partOf(field), source),
+  );
   return [...new Set(names.map(({ name }) => name))];
 }
 

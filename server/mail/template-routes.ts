@@ -7,9 +7,8 @@ import { problem } from '../core/problems.ts';
 import { answerWritten, Empty, etagOf, IfMatch, preconditionsOf, WriteHeaders, writerOf } from '../http/config-api.ts';
 import { type App, memberOf, TenantParams, tenantOf } from '../http/fastify.ts';
 import { readTenant } from '../tenants/index.ts';
-import { placeOf, TemplateError } from './liquid.ts';
 import { sendMessage } from './messages.ts';
-import { mailProblem } from './problems.ts';
+import { mailProblem, refusingTemplate } from './problems.ts';
 import { chooseTemplate, writeMail, writeOwn } from './rendering.ts';
 import type { MailRouteServices } from './routes.ts';
 import { mailLanguageOf, mailLanguages } from './rules.ts';
@@ -152,21 +151,17 @@ function registerPreview(app: App, { database }: MailRouteServices): void {
       const { variables = {}, ...parts } = body;
       const samples = isBuiltIn(name) ? sampleVariables(name, 'Example') : {};
       const given = { ...samples, ...variables };
-      try {
+      return refusingTemplate('/variables', async () => {
         if (parts.subject !== undefined) {
           checkTemplate({ name, language }, parts);
           const words = mailLanguageOf(language);
           const shown = isBuiltIn(name) ? shownVariables(name, words, given as never, texts[words].somebody) : given;
-          return { ...writeOwn(parts as TemplateSpec, shown), language };
+          return { ...writeOwn(name, parts as TemplateSpec, shown), language };
         }
         const chosen = await database.tenantSnapshot(tenant, (tx) => chooseTemplate(tx, tenant, name, language));
         if (chosen === undefined) throw mailProblem('mail_template_not_found');
         return writeMail(name, chosen, given);
-      } catch (error) {
-        if (!(error instanceof TemplateError)) throw error;
-        const place = placeOf('/variables', error);
-        throw mailProblem('mail_template_invalid', { detail: place.detail, errors: [place] });
-      }
+      });
     },
   });
 }

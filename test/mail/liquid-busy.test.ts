@@ -1,31 +1,42 @@
 /** The bound on the time of rendering, on a machine that is busy with something else. */
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
-import { renderLiquid, TemplateError } from '../../server/mail/liquid.ts';
+import { inTime, TemplateError } from '../../server/mail/in-time.ts';
 
-afterEach(() => void vi.restoreAllMocks());
-
-/** The process is interrupted for longer than a rendering may take, in each of the first `times` renderings. */
-function interrupted(times: number): void {
-  const now = performance.now.bind(performance);
-  let ahead = 0;
-  let asked = 0;
-  vi.spyOn(performance, 'now').mockImplementation(() => {
-    // A rendering asks when it begins, and then before each part.
-    if (++asked % 2 === 0 && times-- > 0) ahead += 2 * limits.mailRenderMsMax;
-    return now() + ahead;
-  });
+/** Work that takes too long in its first `times`. */
+function slow(times: number) {
+  let begun = 0;
+  return () => {
+    begun++;
+    const until = performance.now() + (begun > times ? 0 : 1000 * limits.mailRenderMsMax);
+    while (performance.now() < until);
+    return begun;
+  };
 }
+const noCpu = () => 0;
 
-describe('rendering', () => {
-  test('that was interrupted for mailRenderMsMax is tried a second time', () => {
-    interrupted(1);
-    expect(renderLiquid('text', 'Hi {{ name }}', { name: 'Ann' })).toBe('Hi Ann');
+describe('work', () => {
+  test('that did not get the CPU is done again with more time', () => {
+    expect(inTime(slow(1), noCpu)).toBe(2);
   });
 
-  test('that takes too long twice is refused', () => {
-    interrupted(2);
-    const rendering = () => renderLiquid('text', 'Hi {{ name }}', { name: 'Ann' });
-    expect(rendering).toThrow(TemplateError);
+  test('that takes too long three times is refused', () => {
+    expect(() => inTime(slow(3), noCpu)).toThrow(TemplateError);
+  });
+
+  test('that had the CPU is not done again', () => {
+    let cpu = 0;
+    const work = slow(1);
+    expect(() => inTime(work, () => (cpu += limits.mailRenderMsMax))).toThrow(TemplateError);
+    expect(work()).toBe(2);
+  });
+
+  test('throws what it throws', () => {
+    const error = new Error('its own');
+    expect(() =>
+      inTime(() => {
+        throw error;
+      }),
+    ).toThrow(error);
   });
 });
