@@ -15,7 +15,7 @@ import type { Browser } from 'playwright-core';
 import { buildPortal } from '../cli/portal-build.ts';
 import { portalDirectory } from '../cli/portal-digest.ts';
 import { createInstallation, type ServerProcess, startProcess, userId } from './installation.ts';
-import { change, drag, launch, open, openPage, type Site, type Visit } from './portal-browser.ts';
+import { change, type Drag, drag, launch, open, openPage, type Site, type Visit } from './portal-browser.ts';
 import { measureGraphql } from './portal-graphql.ts';
 import { configure, configureWide, DEFINITION, HUB, logIn, seed } from './portal-seed.ts';
 import { median, noise, percentile, table, target } from './report.ts';
@@ -147,11 +147,22 @@ async function measureDrags(browser: Browser, site: Site): Promise<void> {
   const drawings = [
     { name: `a card among ${CARDS} of a policy`, path: '/policies/thing%3Ause', node: '[data-id="card-3"]' },
     { name: `a picture of ${BOXES} boxes`, path: '/model', node: undefined },
+    {
+      name: `a line in a picture of ${BOXES} boxes`,
+      path: '/model',
+      node: '[data-id="actor-types/user"]',
+      dot: '.begin',
+    },
   ];
-  for (const { name, path, node } of drawings) {
+  for (const { name, path, node, dot } of drawings) {
     const frames: number[] = [];
     const cpu: number[] = [];
     const p95: number[] = [];
+    const keep = (dragged: Drag) => {
+      frames.push(...dragged.frames);
+      p95.push(percentile(dragged.frames, 0.95));
+      cpu.push(dragged.cpuMs);
+    };
     for (let round = 0; round < COLD_ROUNDS; round++) {
       const page = await openPage(browser, site);
       await open(page, `${site.base}/portal/t/wide${path}`, ['.react-flow__node']);
@@ -164,15 +175,24 @@ async function measureDrags(browser: Browser, site: Site): Promise<void> {
       if (box === null || pane === null) throw new Error(`${name}: nothing is drawn`);
       // A picture is held where no box is.
       const from = node === undefined ? { x: pane.x + 8, y: pane.y + 8 } : { x: box.x + 12, y: box.y + 8 };
+      if (dot !== undefined) {
+        // A line leaves a box where it is.
+        const hold = await page.locator(`${node} ${dot}`).boundingBox();
+        if (hold === null) throw new Error(`${name}: nothing to hold`);
+        const drawn = page.locator('.react-flow__connection-path').waitFor({ state: 'attached' });
+        const dragged = await drag(page, { x: hold.x + hold.width / 2, y: hold.y + hold.height / 2 });
+        await drawn;
+        keep(dragged);
+        await page.context().close();
+        continue;
+      }
       const dragged = await drag(page, from);
       const after = await page
         .locator(`.react-flow__node${node ?? ''}`)
         .first()
         .boundingBox();
       if (after?.x === box.x && after.y === box.y) throw new Error(`${name}: nothing was moved`);
-      frames.push(...dragged.frames);
-      p95.push(percentile(dragged.frames, 0.95));
-      cpu.push(dragged.cpuMs);
+      keep(dragged);
       await page.context().close();
     }
     const said = `p95 ${median(p95).toFixed(1)} ms, p50 ${median(frames).toFixed(1)} ms, main thread ${median(cpu).toFixed(1)} ms a frame`;

@@ -42,7 +42,8 @@ import type { Services } from './services.ts';
 
 export const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
 const NUL_IN_ADDRESS = 'The path contains a NUL character (%00).';
-const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
+/** It is kept with decisions, the audit and the ledger, where support reads it and erasing leaves it: no room for an address. */
+const REQUEST_ID = /^[\w.:+/=-]{1,128}$/;
 
 export type AppOptions = {
   /** For tests, whose client holds up the event loop too. 0: however late it is, requests are taken. */

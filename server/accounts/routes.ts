@@ -11,7 +11,7 @@ import { accountProblem } from './problems.ts';
 import { accountOf, maskedAddress, searchPrefix } from './rules.ts';
 import { AccountBody, type AccountRow, AccountView } from './schema.ts';
 import type { AccountServices } from './services.ts';
-import { listAccounts, readAccountRow } from './store.ts';
+import { listAccounts, listAccountsById, readAccountRow } from './store.ts';
 
 const AccountParams = Type.Object({ tenant: Type.String(), id: Type.String({ maxLength: 64 }) });
 const Query = Type.Object(
@@ -48,6 +48,8 @@ function registerList(app: App, services: AccountRouteServices): void {
     config: readers,
     schema: {
       summary: 'List the accounts of end users',
+      description:
+        'By address; for the support desk by id, because the order of addresses that it does not see would tell them.',
       params: TenantParams,
       querystring: Query,
       response: { 200: Type.Object({ accounts: Type.Array(AccountView), cursor: Type.Optional(Type.String()) }) },
@@ -56,30 +58,35 @@ function registerList(app: App, services: AccountRouteServices): void {
       const { tenant } = request.params;
       const { role } = memberOf(request);
       const { limit = PAGE_ITEMS, cursor, prefix } = request.query;
+      const order: Order = role === 'support' ? 'id' : 'email';
       const page = {
         ...(prefix === undefined ? {} : { prefix: searchPrefix(role, prefix) }),
-        ...(cursor === undefined ? {} : { after: positionIn(services, tenant, cursor) }),
+        ...(cursor === undefined ? {} : { after: positionIn(services, placeOfCursor(tenant, order), cursor) }),
         limit: limit + 1,
       };
-      const rows = await services.database.read(tenant, (tx) => listAccounts(tx, tenant, page));
-      const { page: shown, onward } = pageOfRows({ request, reply }, rows, limit, ({ email }) =>
-        cursorAt(services, tenant, email),
+      const list = order === 'id' ? listAccountsById : listAccounts;
+      const rows = await services.database.read(tenant, (tx) => list(tx, tenant, page));
+      const { page: shown, onward } = pageOfRows({ request, reply }, rows, limit, (last) =>
+        cursorAt(services, placeOfCursor(tenant, order), last[order]),
       );
       return { accounts: shown.map((row) => view(row, role)), ...onward };
     },
   });
 }
 
-const placeOfCursor = (tenant: string) => ['account', tenant, 'cursor'];
+/** By which the list is sorted. */
+type Order = 'email' | 'id';
+/** A cursor is of one order: in the other it is none. */
+const placeOfCursor = (tenant: string, order: Order) => ['account', tenant, `cursor by ${order}`];
 
-/** A cursor holds an address, which not every reader of the list may know: encrypted. */
-function cursorAt({ encrypter }: AccountServices, tenant: string, email: string): string {
-  return encodeCursor(encrypter.encrypt(Buffer.from(email), placeOfCursor(tenant)).toString('base64url'), LIST);
+/** A cursor holds an address or an id, which not every reader of the list may know: encrypted. */
+function cursorAt({ encrypter }: AccountServices, place: string[], last: string): string {
+  return encodeCursor(encrypter.encrypt(Buffer.from(last), place).toString('base64url'), LIST);
 }
 
-function positionIn({ encrypter }: AccountServices, tenant: string, cursor: string): string {
+function positionIn({ encrypter }: AccountServices, place: string[], cursor: string): string {
   try {
-    return encrypter.decrypt(Buffer.from(decodeCursor(cursor, LIST), 'base64url'), placeOfCursor(tenant)).toString();
+    return encrypter.decrypt(Buffer.from(decodeCursor(cursor, LIST), 'base64url'), place).toString();
   } catch {
     throw notACursor();
   }

@@ -119,6 +119,19 @@ export function listAccounts(
   );
 }
 
+/** Accounts by id, whose order says nothing of an address. */
+export function listAccountsById(
+  tx: Transaction,
+  tenant: string,
+  { after, limit }: { after?: string; limit: number },
+): Promise<AccountRow[]> {
+  const onward = after === undefined ? none : sql`and id > ${after}::uuid`;
+  return tx.many(
+    AccountRow,
+    sql`select ${columns} from accord.account where tenant = ${tenant} ${onward} order by id limit ${limit}`,
+  );
+}
+
 type NewToken = Omit<TokenRow, 'expires_at'> & { hash: Buffer; now: string; expires_at: string };
 
 export async function insertToken(tx: Transaction, tenant: string, one: NewToken): Promise<void> {

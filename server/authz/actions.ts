@@ -23,6 +23,7 @@ import { type Decidable, type Decision, decide, denied, type Evaluation, outcome
 import { type Explainer, type Explanation, unevaluated, unfound } from './explain.ts';
 import type { DecisionLog } from './log.ts';
 import { withMissingConsents } from './missing-consents.ts';
+import { withMissingPaths } from './missing-paths.ts';
 import type { AuthorizationRequest } from './schema.ts';
 import { evaluateTraced, gatherTraced } from './traced.ts';
 
@@ -179,7 +180,8 @@ export async function authorizeExplained(
   const { decision, explain, text } = await (context.span ? asChild(context.span, 'explain', explained) : explained());
   const by = { name: source.name, number: source.number, ...usedBy(explain) };
   const { answer } = recordDecision(services, context, evaluation, by, decision, started);
-  return { answer, explain: withMissingConsents(explain, context.snapshot, text, facts) };
+  const told = await withMissingPaths(services, context.snapshot, evaluation, explain);
+  return { answer, explain: withMissingConsents(told, context.snapshot, text, facts) };
 }
 
 /** What a record says of what made the decision. */

@@ -19,6 +19,7 @@ export type DecisionRouteServices = LoggedServices;
 // Records, not configuration: a config-viewer reads none.
 const recordReaders = { access: { api: 'config', roles: ['security-admin', 'config-editor', 'support'] } } as const;
 
+const { MAX_SAFE_INTEGER } = Number;
 const instant = Type.String({ format: 'date-time', maxLength: 64 });
 const idText = (whose: string) =>
   Type.Optional(
@@ -42,7 +43,11 @@ const Query = Type.Object(
     ...{ subjectId: idText('the subject'), subjectType: typeText('subject') },
     ...{ resourceId: idText('the resource'), resourceType: typeText('resource') },
     policyRevision: Type.Optional(
-      Type.Integer({ minimum: 1, description: 'With action: only decisions of this revision of the policy.' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_SAFE_INTEGER,
+        description: 'With action: only decisions of this revision of the policy.',
+      }),
     ),
   },
   { additionalProperties: false },
@@ -118,6 +123,8 @@ function filterOf(asked: Asked, masked: boolean): DecisionFilter {
   });
   return {
     ...rest,
+    // It does not see other actions (decisionView), and so does not find them by a guess.
+    ...(masked && action !== undefined ? { ofPolicy: true } : {}),
     ...(start === undefined ? {} : { start: utc(start) }),
     ...(end === undefined ? {} : { end: utc(end) }),
     ...(subjectId === undefined ? {} : { subject: entity(subjectId, subjectType) }),

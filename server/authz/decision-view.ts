@@ -2,8 +2,10 @@
 import { type Static, Type } from 'typebox';
 import { shownName } from '../core/auth/mask.ts';
 import type { Role } from '../core/auth/schema.ts';
+import type { InheritedPath } from '../facts/index.ts';
 import type { FailedCondition, MissingFact, WhyNot, WhyNotRule } from '../rego/index.ts';
 import type { Explanation } from './explain.ts';
+import type { MissingPath, PathStep } from './missing-paths.ts';
 import type { DecisionRow } from './store.ts';
 
 export const DecisionView = Type.Object({
@@ -32,16 +34,17 @@ export type DecisionView = Static<typeof DecisionView>;
 
 /**
  * Support sees what was decided, not about whom: ids and free attributes are left out, and an outcome that is an object is
- * masked, because a policy may put anything into it.
+ * masked, because a policy may put anything into it. So is an action that no policy decided, which is any text of the request.
  */
 export function decisionView(row: DecisionRow, role: Role): DecisionView {
   const masked = isMasked(role);
+  const action = masked && row.action !== null && row.policy_number === null ? HIDDEN : row.action;
   return {
     id: row.id,
     time: row.at,
     caller: shownName(role, row.caller),
-    ...(row.action === null ? {} : { action: row.action }),
-    request: masked ? { action: row.action } : row.request,
+    ...(action === null ? {} : { action }),
+    request: masked ? { action } : row.request,
     answer: masked ? { outcome: shownOutcome(row.answer.outcome) } : row.answer,
     ...(row.policy_number === null ? {} : { policyRevision: row.policy_number }),
     ...(row.documents === null ? {} : { data: row.documents }),
@@ -60,6 +63,10 @@ export function shownOutcome(outcome: unknown): string {
   return outcome === 'allow' || outcome === 'deny' ? outcome : '***';
 }
 
+type Path = InheritedPath | MissingPath;
+/** `inherited`: of the relationships from the subject to the resource, of which types the path was. */
+type MaskedExplanation = Omit<Partial<Explanation>, 'missingPaths'> & { inherited?: Path[]; missingPaths?: Path[] };
+
 /**
  * Without the facts, and without values and ids in what it tells. Of the input, the action and the types.
  * @param source of the policy: names of relationships and consents that stand in it are shown
@@ -69,15 +76,18 @@ export function maskedExplanation(
   explain: Explanation,
   source: string,
   types: ReadonlySet<string> | ReadonlyMap<string, unknown>,
-): Partial<Explanation> {
+): MaskedExplanation {
   const shown: Shown = {
     named: (name) => (source.includes(JSON.stringify(name)) ? name : HIDDEN),
     entity: ({ type }) => ({ type: typeof type === 'string' && types.has(type) ? type : HIDDEN, id: HIDDEN }),
   };
-  const { input, facts: _, failure, whyNot, missingConsents, ...rest } = explain;
+  const { input, facts: _, failure, whyNot, missingConsents, missingPaths, ...rest } = explain;
+  const inherited = inheritedBetween(explain);
   return {
     ...rest,
     input: maskedInput(input, shown),
+    ...(inherited.length > 0 && { inherited: inherited.map((path) => maskedPath(path, shown)) }),
+    ...(missingPaths && { missingPaths: missingPaths.map((path) => maskedPath(path, shown)) }),
     ...(failure === undefined ? {} : { failure: { ...failure, detail: HIDDEN } }),
     ...(whyNot === undefined ? {} : { whyNot: maskedWhyNot(whyNot, shown) }),
     ...(missingConsents && { missingConsents: missingConsents.map((one) => ({ ...one, ...shown.entity(one) })) }),
@@ -99,6 +109,21 @@ function maskedInput({ subject, action, resource }: Explanation['input'], { enti
     ...(typeof action === 'string' && { action }),
     ...(what && { resource: what }),
   };
+}
+
+/** Those that lead from the subject to the resource of the question. */
+function inheritedBetween({ input: { subject, resource }, facts: { inherited = [] } }: Explanation): InheritedPath[] {
+  const is = (end: { type: string; id: string }, of: unknown) => {
+    const { type = end.type, id } = (of ?? {}) as { type?: unknown; id?: unknown };
+    return type === end.type && id === end.id;
+  };
+  return inherited.filter(({ relationship: { from, to } }) => is(from, subject) && is(to, resource));
+}
+
+/** Names of relationship types are the tenant's, not the request's. */
+function maskedPath({ relationship, through }: Path, { entity }: Shown): Path {
+  const masked = <T extends PathStep>(step: T) => ({ ...step, from: entity(step.from), to: entity(step.to) });
+  return { relationship: masked(relationship), through: through.map(masked) };
 }
 
 function maskedWhyNot({ rules, ...rest }: WhyNot, shown: Shown): WhyNot {

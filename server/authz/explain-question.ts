@@ -1,12 +1,13 @@
 /** Explaining a question without deciding it: the policy is given the facts that a decision is given, and nothing is recorded. */
 import type { Database } from '../core/db/database.ts';
-import { type FactsSource, inputFor, needsOfExplained } from '../facts/index.ts';
+import { type Facts, type FactsSource, inputFor, needsOfExplained } from '../facts/index.ts';
 import type { Pseudonymizer } from '../pseudonyms/index.ts';
 import type { TenantSnapshot } from '../snapshot/index.ts';
 import { withoutErasedIds } from './being-erased.ts';
 import { type Decision, denied, type Evaluation } from './decide.ts';
 import { type Explainer, type Explanation, type ReadSource, unevaluated } from './explain.ts';
 import { withMissingConsents } from './missing-consents.ts';
+import { withMissingPaths } from './missing-paths.ts';
 
 export type QuestionServices = {
   facts: FactsSource;
@@ -44,5 +45,7 @@ export async function explainQuestion(
   const { defaultActorType: consentingType } = snapshot.spec.tokenMapping;
   const about = { now: at, consentingType };
   const { decision, explain, text } = await services.explainer.explain(tenant, source, input, facts, about);
-  return { decision, explain: withMissingConsents(explain, snapshot, text, facts), text };
+  const shown = (found: Facts) => withoutErasedIds(services, tenant, found);
+  const told = await withMissingPaths({ facts: services.facts, shown }, snapshot, evaluation, explain);
+  return { decision, explain: withMissingConsents(told, snapshot, text, facts), text };
 }

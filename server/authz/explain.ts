@@ -30,6 +30,7 @@ import { type RelationshipsRead, relationshipsRead, type TracedSource, type WhyN
 import type { Reads } from '../rego/schema.ts';
 import { type Decision, decisionOf } from './decide.ts';
 import type { MissingConsent } from './missing-consents.ts';
+import type { MissingPath } from './missing-paths.ts';
 
 export type Explanation = {
   /** Absent where the question names none. */
@@ -48,6 +49,8 @@ export type Explanation = {
   relationships?: RelationshipsRead;
   /** Of the consents that the policy names, those that data subjects lack. */
   missingConsents?: MissingConsent[];
+  /** Of relationships that whyNot tells as missing, and that may be inherited: the paths, and where each is broken. */
+  missingPaths?: MissingPath[];
   /** For a drawn policy whose evaluation did not fail: the ids of the nodes from start to outcome. */
   path?: string[];
   /** Of a deny: for each rule that could have allowed, the first condition that did not hold. */

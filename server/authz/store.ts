@@ -73,6 +73,8 @@ export type DecisionFilter = {
   action?: string;
   /** Of the action's policy. */
   policyRevision?: number;
+  /** Only decisions that a policy made. */
+  ofPolicy?: boolean;
   outcome?: string;
   reason?: string;
   subject?: EntityFilter;
@@ -170,13 +172,22 @@ function narrowedBy({ subject, resource, reason: why, action, policyRevision }: 
 }
 
 /** All that is asked of a record besides its time. */
-function compared({ subject, resource, reason: why, action, policyRevision, outcome, erased }: DecisionFilter): Sql {
+function compared({
+  subject,
+  resource,
+  reason: why,
+  action,
+  policyRevision,
+  ofPolicy,
+  outcome,
+  erased,
+}: DecisionFilter): Sql {
   const is = (value: Sql, text: string | number | undefined) =>
     text === undefined ? none : sql`and ${value} = ${text}`;
   const isNone = (value: Sql, types: readonly string[] = []) =>
     types.length === 0 ? none : sql`and coalesce(${value}, '') <> all(${types}::text[])`;
   const [subjectType, resourceType] = [sql`request #>> '{subject,type}'`, sql`request #>> '{resource,type}'`];
-  return sql`${is(sql`action`, action)} ${is(sql`policy_number`, policyRevision)} ${is(sql`answer ->> 'outcome'`, outcome)}
+  return sql`${ofPolicy ? sql`and policy_number is not null` : none} ${is(sql`action`, action)} ${is(sql`policy_number`, policyRevision)} ${is(sql`answer ->> 'outcome'`, outcome)}
     ${is(reason, why)} ${is(subjectId, subject?.id)} ${is(subjectType, subject?.type)}
     ${is(resourceId, resource?.id)} ${is(resourceType, resource?.type)}
     ${isNone(subjectType, erased?.subject)} ${isNone(resourceType, erased?.resource)}`;

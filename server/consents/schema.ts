@@ -98,6 +98,8 @@ export const SeedLine = Type.Object(
     contentDigest: Type.Optional(Type.String({ pattern: patterns.digest.source })),
     /** When the user was first invited away from the version. */
     invitedAt: Type.Optional(Type.String()),
+    /** How long before the import that was, in place of invitedAt: an ISO 8601 duration. */
+    invitedAgo: Type.Optional(Type.String({ maxLength: 40 })),
   },
   { additionalProperties: false },
 );

@@ -2,8 +2,10 @@
  * Importing consents that were given elsewhere, with their dates: into a tenant that has never been asked anything,
  * so that what was revoked since never comes back.
  */
+import { patterns } from '../../crds/index.ts';
 import { instantMs } from '../core/instants.ts';
 import { type RefusedLine, readJsonLines } from '../core/json-lines.ts';
+import { parsePeriod, subtractPeriod } from '../core/periods.ts';
 import { Problem, problem } from '../core/problems.ts';
 import { createValueCheck } from '../http/validation.ts';
 import { type WriteServices, write } from '../writes/index.ts';
@@ -38,7 +40,7 @@ export async function seedConsents(
     }
     try {
       documentOf(definitions.get(read.value.name), read.value);
-      seeds.push(read.value);
+      seeds.push(dated(read.value, now));
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       refused.push({ line: read.line, detail: error.message });
@@ -75,8 +77,26 @@ export async function seedConsents(
   return written ? refused : [];
 }
 
+/** With the instant of an invitation that is stated as so long ago. */
+function dated({ invitedAgo, ...line }: SeedLine, now: number): SeedLine {
+  const invitedAt = invitedAgo === undefined ? undefined : invitedBefore(invitedAgo, now);
+  return invitedAt === undefined ? line : { ...line, invitedAt };
+}
+
+/** Undefined where it is no duration, or leads before the years of an instant. */
+function invitedBefore(ago: string, now: number): string | undefined {
+  const period = parsePeriod(ago);
+  if (period === undefined) return undefined;
+  const at = new Date(subtractPeriod(now, period)).toISOString();
+  return instantMs(at) === undefined ? undefined : at;
+}
+
 /** What is wrong with a line beside its form. */
 function faultOfInstants(line: SeedLine, now: number): string | undefined {
+  if (line.invitedAgo !== undefined) {
+    if (line.invitedAt !== undefined) return '/invitedAgo: Must be absent where invitedAt is given.';
+    if (invitedBefore(line.invitedAgo, now) === undefined) return `/invitedAgo: Must be ${patterns.period.words}.`;
+  }
   const isPast = (instant: string) => (instantMs(instant) ?? Number.POSITIVE_INFINITY) <= now;
   const wrong = (['givenAt', 'invitedAt'] as const).find((field) => line[field] !== undefined && !isPast(line[field]));
   return wrong && `/${wrong}: Must be an RFC 3339 instant in the past.`;

@@ -41,3 +41,6 @@ export function addPeriod(instant: number, { months, days, ms }: Period): number
   date.setUTCFullYear(date.getUTCFullYear(), month, Math.min(date.getUTCDate(), lastDay));
   return date.getTime() + days * DAY_MS + ms;
 }
+
+export const subtractPeriod = (instant: number, { months, days, ms }: Period): number =>
+  addPeriod(instant, { months: -months, days: -days, ms: -ms });

@@ -24,6 +24,7 @@ export const silentOperations: Readonly<Record<string, string>> = {
   'POST /{tenant}/mail/messages': mails,
   [`DELETE ${C}/mail/suppressions/{id}`]: 'it concerns mails to come; the audit names it',
   [`POST ${C}/mail/templates/{name}/{language}/preview`]: reads,
+  [`POST ${C}/policy-format`]: reads,
   [`POST ${C}/policies/{policyName}/test`]: reads,
   [`POST ${C}/policies/{policyName}/replay`]: reads,
   [`POST ${C}/decisions/{id}/explain`]: reads,

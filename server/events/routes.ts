@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
+import { asksFor } from '../http/accept.ts';
 import { type App, endUnread, TenantParams } from '../http/fastify.ts';
 import type { EventType } from '../room/events.ts';
 import { cloudEvent, typesNamed } from './envelope.ts';
@@ -106,7 +107,7 @@ export function registerEventRoutes(app: App, services: RouteServices): void {
         types: patterns === undefined ? undefined : namedIn(patterns, [...types.keys()]),
       };
       const view = (event: EventRow) => cloudEvent(`${services.baseUrl}/${tenant}`, event);
-      if (isStream(request.headers.accept)) return stream(services, asked, view, reply);
+      if (asksFor(request.headers.accept, 'text/event-stream')) return stream(services, asked, view, reply);
       const { events, after: onward, last } = await pageOf(services, asked, wait * 1000, reply);
       reply.header('cache-control', 'no-store');
       endUnread(reply, limits.requestTimeoutMs);
@@ -136,10 +137,6 @@ function lastEventId(header: string | string[] | undefined): number | undefined 
   if (/^\d{1,16}$/.test(String(header)) && Number.isSafeInteger(id)) return id;
   const detail = 'The header Last-Event-ID must be the id of an event of this stream: a number.';
   throw problem('invalid_request', { detail });
-}
-
-function isStream(accept: string | undefined): boolean {
-  return accept?.split(',').some((type) => type.split(';')[0]?.trim().toLowerCase() === 'text/event-stream') === true;
 }
 
 async function pageOf(services: RouteServices, asked: Asked, waitMs: number, reply: FastifyReply) {

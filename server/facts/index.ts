@@ -4,7 +4,7 @@
  */
 export { FactGatherer, type FactsSource } from './gather.ts';
 export { inputFor, type PolicyInput } from './input.ts';
-export { type Needs, needsOf, needsOfExplained } from './needs.ts';
+export { type Needs, needsOf, needsOfExplained, recordsOnly } from './needs.ts';
 export { factsRoom } from './room.ts';
 export {
   type ConsentFact,

@@ -42,6 +42,11 @@ export function needsOfExplained(policy: Policy): Needs {
   return { input: all, records, ...(dataSubjects ? { dataSubjects } : {}), explain: true };
 }
 
+/** Records to explain something by, without a policy. */
+export function recordsOnly(records: RecordsNeeded): Needs {
+  return { input: neededBy({ reads: { all: false, paths: [] } }).input, records, explain: true };
+}
+
 function neededBy({ reads, dataSubjects }: Policy): Needs {
   const under = (...path: string[]) =>
     reads.all || reads.paths.some((read) => path.every((segment, i) => i >= read.length || read[i] === segment));

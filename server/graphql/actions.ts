@@ -12,8 +12,8 @@ export type GraphqlQuery = { query?: string; document?: string; variables?: Reco
 type Asked = {
   tenant: string;
   role: Role;
-  /** Told how many rows the answer could have, before it is asked for. @throws Problem rate_limited */
-  count: (rows: number) => void;
+  /** Counts that the request stands for so many more. @throws Problem rate_limited */
+  countMore: (requests: number) => void;
   gone: AbortSignal;
 };
 
@@ -25,11 +25,14 @@ const askingRoles: ReadonlySet<Role> = new Set<Role>(['security-admin', 'config-
  * @throws Problem
  */
 export async function answerQuery(services: GraphqlServices, asked: Asked, body: GraphqlQuery): Promise<string> {
-  const { tenant, role, gone, count } = asked;
+  const { tenant, role, gone, countMore } = asked;
   const source = sourceOf(body, role);
-  const { judge, run } = await loadEngine();
+  const { isKept, judge, run } = await loadEngine();
+  // Before it is parsed, so that one that is refused counts, too. Those of the server are few, and are planned once.
+  if (body.document === undefined && !isKept(source)) countMore(limits.graphqlNewDocumentRequests - 1);
   const judged = judge(source, body.variables ?? {});
-  count(judged.rows);
+  const ofRows = Math.ceil(judged.rows / limits.graphqlRequestRowsMax) - 1; // the access hook counted one
+  if (ofRows > 0) countMore(ofRows);
   if (services.turns.waiting(tenant) >= limits.graphqlWaitingMax) throw graphqlProblem('graphql_busy');
   return services.turns.run(tenant, () => {
     if (gone.aborted) throw problem('client_closed_request');

@@ -19,7 +19,7 @@ import { LRUCache } from 'lru-cache';
 import type { Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
-import { rowsOf } from './cost.ts';
+import { boundSelections, rowsOf } from './cost.ts';
 import { problemOfErrors } from './errors.ts';
 import { placeOf } from './place.ts';
 import { graphqlProblem } from './problems.ts';
@@ -49,6 +49,9 @@ const kept = new LRUCache<string, Parsed>({ max: limits.graphqlDocumentsKept });
 /** The schema in GraphQL's own language. */
 export const schemaText = (): string => printSchema(lexicographicSortSchema(schema));
 
+/** Whether a document was judged before, and not so many others since. */
+export const isKept = (source: string): boolean => kept.has(source);
+
 /** @throws Problem graphql_invalid, graphql_too_expensive */
 export function judge(source: string, variables: Variables): Judged {
   const parsed = kept.get(source) ?? parsedOf(source);
@@ -56,7 +59,7 @@ export function judge(source: string, variables: Variables): Judged {
   return { ...parsed, variables, rows: rowsOf(schema, parsed.operation, variables) };
 }
 
-/** @throws Problem graphql_invalid */
+/** @throws Problem graphql_invalid, graphql_too_expensive */
 function parsedOf(source: string): Parsed {
   let document: DocumentNode;
   try {
@@ -69,6 +72,7 @@ function parsedOf(source: string): Parsed {
   if (operation?.kind !== Kind.OPERATION_DEFINITION || operation.operation !== 'query' || another !== undefined) {
     throw graphqlProblem('graphql_invalid', { detail: 'The document has to be one query, without named fragments.' });
   }
+  boundSelections(operation);
   const errors = validate(schema, document, rules, { maxErrors: 5 });
   if (errors.length > 0) throw invalid(errors);
   return { document, operation };

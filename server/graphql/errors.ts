@@ -8,6 +8,8 @@ import { graphqlProblem } from './problems.ts';
 const DENIED = '42501';
 const ABORTED = '25P02';
 const OF_VALUES = /^22/;
+/** What the library says of the caller's null and {} in a filter, by a literal or a variable. */
+const OF_FILTERS = /^(Null literals|Empty objects) are forbidden in |^Expected non-nullable type .* not to be null/;
 
 /** @returns what to throw: a problem, or the error of the database */
 export function problemOfErrors(errors: readonly GraphQLError[]): unknown {
@@ -23,6 +25,10 @@ export function problemOfErrors(errors: readonly GraphQLError[]): unknown {
   if (isDatabaseLost(cause)) return cause;
   if (OF_VALUES.test(code)) {
     return graphqlProblem('graphql_invalid', { detail: `${field}: a value is not of its type.`, cause });
+  }
+  if (OF_FILTERS.test(cause.message)) {
+    const detail = `${field}: a filter, and what it compares with, is neither null nor {}: leave it out.`;
+    return graphqlProblem('graphql_invalid', { detail, cause });
   }
   if (/cursor|digest/i.test(cause.message)) {
     return graphqlProblem('graphql_invalid', { detail: `${field}: after is not a cursor of this list.`, cause });

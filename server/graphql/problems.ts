@@ -9,7 +9,7 @@ export const graphqlProblem = defineProblems({
   graphql_too_expensive: {
     status: 400,
     title: 'GraphQL query too expensive',
-    when: 'The answer could have more rows, values, lists or levels than a request may ask for, or a list states no `first`.',
+    when: 'The answer could have more rows, values, lists or levels than a request may ask for, the document has too many fields, or a list states no `first`.',
   },
   graphql_too_slow: {
     status: 400,

@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { patterns } from '../../crds/index.ts';
 import type { Clock } from '../core/clock.ts';
-import { addPeriod, parsePeriod } from '../core/periods.ts';
+import { parsePeriod, subtractPeriod } from '../core/periods.ts';
 import { problem } from '../core/problems.ts';
 
 const instant = (description: string) =>
@@ -51,8 +51,7 @@ const YEAR_10000 = Date.parse('9999-12-31T23:59:59.999Z') + 1;
 function before(now: number, duration: string): string {
   const period = parsePeriod(duration);
   if (period === undefined) throw wrong('last', `Must be ${patterns.period.words}.`);
-  const back = addPeriod(now, { months: -period.months, days: -period.days, ms: -period.ms });
-  return new Date(Math.max(back, YEAR_1)).toISOString();
+  return new Date(Math.max(subtractPeriod(now, period), YEAR_1)).toISOString();
 }
 
 function wrong(field: string, detail: string) {

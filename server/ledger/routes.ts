@@ -6,20 +6,18 @@ import type { Clock } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
-import { type App, TenantParams, tenantOf, whileConnected } from '../http/fastify.ts';
+import { type App, TenantParams, tenantOf } from '../http/fastify.ts';
 import { recordViewers, recordWriters, refuseMaskedSearch } from '../http/member-access.ts';
 import { type ExportFormat, exportFormats, exportTypes, OpenExports } from '../http/open-exports.ts';
 import { decodeRecordCursor, encodeRecordCursor, PAGE_ITEMS, pageOfRows, pageQuery } from '../http/paging.ts';
 import { actedBy } from './acting.ts';
 import type { Ledger } from './append.ts';
 import type { DeniedRequestRecorder } from './denied-request-recorder.ts';
-import { ledgerProblems } from './diagnose.ts';
 import { exported } from './export.ts';
 import { type FilterQuery, filterOf, ownFilter, tenantFilter } from './filter.ts';
-import { ledgerProblem } from './problems.ts';
 import { RegisterEvent } from './schema.ts';
 import { type EventFilter, type Position, readEventLines } from './store.ts';
-import { verifyLedger } from './verify.ts';
+import { registerVerification } from './verification-route.ts';
 import { eventsIn, masked } from './view.ts';
 
 type LedgerRouteServices = {
@@ -141,68 +139,6 @@ function isMasked(caller: Caller | null): boolean {
 function positionOf(cursor: string): Position {
   const { at: time, id } = decodeRecordCursor(cursor, LIST);
   return { time, id };
-}
-
-const Verified = Type.Object({
-  valid: Type.Boolean(),
-  entries: Type.Integer({ description: 'Number of entries, from the first on, that match their seals.' }),
-  checkpoint: Type.Optional(
-    Type.String({
-      description: 'The newest checkpoint, a compact JWS. Keep it and send it with the next verification.',
-    }),
-  ),
-  firstBad: Type.Optional(
-    Type.Object({ sequence: Type.Integer(), id: Type.Optional(Type.String()), problem: Type.Enum(ledgerProblems) }),
-  ),
-});
-
-function registerVerification(app: App, services: LedgerRouteServices): void {
-  const { errorHandler } = services.deniedRequests;
-  const running = new Set<string>();
-  for (const { prefix, config } of lists) {
-    app.route({
-      method: 'GET',
-      url: `${prefix}/consents/events/verify`,
-      config,
-      errorHandler,
-      schema: {
-        summary: 'Verify the chain of sealed entries',
-        description:
-          'Recomputes every hash and names the first entry that was changed, removed, inserted, reordered or cut off. A million entries take seconds. The verification is recorded as an entry.',
-        params: TenantParams,
-        querystring: Type.Object(
-          {
-            checkpoint: Type.Optional(
-              Type.String({
-                maxLength: limits.ledgerCheckpointCharsMax,
-                description: 'An earlier checkpoint to compare with.',
-              }),
-            ),
-          },
-          { additionalProperties: false },
-        ),
-        response: { 200: Verified },
-      },
-      handler: async (request, reply) => {
-        const { tenant } = request.params;
-        if (running.has(tenant) || running.size >= limits.ledgerVerificationsMax) {
-          throw ledgerProblem('verifications_busy');
-        }
-        const { checkpoint } = request.query;
-        const signal = whileConnected(reply);
-        running.add(tenant);
-        try {
-          const earlier = checkpoint === undefined ? {} : { earlier: checkpoint };
-          const verified = await verifyLedger(services, tenant, { ...earlier, signal });
-          const read = { ...actedBy(request.caller as Caller), type: 'read', outcome: 'verification' } as const;
-          await services.ledger.append(tenant, [{ ...read, time: services.clock.now(), requestId: request.id }]);
-          return verified;
-        } finally {
-          running.delete(tenant);
-        }
-      },
-    });
-  }
 }
 
 function registerExport(app: App, services: LedgerRouteServices): void {

@@ -1,12 +1,14 @@
 /** The Mail API of a tenant's back ends, its log, and what recipients and their mail servers answer. */
 import { Type } from 'typebox';
-import { roles } from '../core/auth/schema.ts';
+import { shownId } from '../core/auth/mask.ts';
+import type { Role } from '../core/auth/schema.ts';
 import { idempotencyOf } from '../core/idempotency-key.ts';
 import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
 import { UUID } from '../core/uuid.ts';
 import { writerOf } from '../http/config-api.ts';
-import { type App, TenantParams } from '../http/fastify.ts';
+import { type App, memberOf, TenantParams } from '../http/fastify.ts';
+import { recordViewers } from '../http/member-access.ts';
 import {
   decodeCursor,
   decodeRecordCursor,
@@ -32,7 +34,6 @@ import { listMessages, type MessageRow, readMessage } from './store.ts';
 import { listSuppressions } from './suppression-store.ts';
 
 const backends = { access: { api: 'management', scope: 'mail:send', users: false } } as const;
-const readers = { access: { api: 'config', roles } } as const;
 const admins = { access: { api: 'config', roles: ['security-admin'] } } as const;
 const OneParams = Type.Object({ tenant: Type.String(), id: Type.String({ pattern: UUID.source }) });
 const SuppressionParams = Type.Object({ tenant: Type.String(), id: Type.String({ maxLength: 64 }) });
@@ -94,6 +95,12 @@ function viewOf(row: MessageRow) {
   };
 }
 
+/** Support sees what became of a mail, and of the recipient nothing: not by a mask, nor in the words of a mail server. */
+function shownTo(role: Role, row: MessageRow) {
+  const { answer, ...view } = viewOf(row);
+  return { ...view, to: shownId(role, view.to), ...(answer === undefined || role === 'support' ? {} : { answer }) };
+}
+
 function registerBounces(app: App, services: MailRouteServices): void {
   app.route({
     method: 'POST',
@@ -137,9 +144,10 @@ function registerLog(app: App, services: MailRouteServices): void {
   app.route({
     method: 'GET',
     url: '/tenants/:tenant/mail/messages',
-    config: readers,
+    config: recordViewers,
     schema: {
       summary: 'List mails, newest first, with masked addresses',
+      description: 'Support sees neither masks nor what a mail server answered.',
       ...{ params: TenantParams, querystring: PageQuery, response: { 200: MessagesPage } },
     },
     handler: async (request, reply) => {
@@ -150,7 +158,8 @@ function registerLog(app: App, services: MailRouteServices): void {
       const { page, onward } = pageOfRows({ request, reply }, rows, limit, (last) =>
         encodeRecordCursor({ at: last.created_at, id: last.id }, 'mails'),
       );
-      return { messages: page.map(viewOf), ...onward };
+      const { role } = memberOf(request);
+      return { messages: page.map((row) => shownTo(role, row)), ...onward };
     },
   });
 }
@@ -159,7 +168,7 @@ function registerSuppressions(app: App, services: MailRouteServices): void {
   app.route({
     method: 'GET',
     url: '/tenants/:tenant/mail/suppressions',
-    config: readers,
+    config: recordViewers,
     schema: {
       summary: 'List addresses that get no mail, masked',
       ...{ params: TenantParams, querystring: PageQuery, response: { 200: SuppressionsPage } },
@@ -172,9 +181,10 @@ function registerSuppressions(app: App, services: MailRouteServices): void {
       const { page, onward } = pageOfRows({ request, reply }, rows, limit, (last) =>
         encodeCursor(last.recipient_digest, 'suppressions'),
       );
+      const { role } = memberOf(request);
       const suppressions = page.map(({ recipient_digest: id, recipient_mask: to, reason, at }) => ({
         ...{ id, reason, at },
-        ...(to === null ? {} : { to }),
+        ...(to === null ? {} : { to: shownId(role, to) }),
       }));
       return { suppressions, ...onward };
     },

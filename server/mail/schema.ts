@@ -50,6 +50,12 @@ export const PreviewBody = Type.Object(
     html: parts.html,
     text: parts.text,
     variables: Type.Optional(Variables),
+    lenient: Type.Optional(
+      Type.Boolean({
+        description:
+          'true: variables that are not given are empty. Default: they are an error of a template that reads them.',
+      }),
+    ),
   },
   { additionalProperties: false },
 );

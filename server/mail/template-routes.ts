@@ -148,7 +148,7 @@ function registerPreview(app: App, { database }: MailRouteServices): void {
       ...{ params: TemplateParams, body: PreviewBody, response: { 200: PreviewView } },
     },
     handler: async ({ params: { tenant, name, language }, body }) => {
-      const { variables = {}, ...parts } = body;
+      const { variables = {}, lenient: isLenient = false, ...parts } = body;
       const samples = isBuiltIn(name) ? sampleVariables(name, 'Example') : {};
       const given = { ...samples, ...variables };
       return refusingTemplate('/variables', async () => {
@@ -156,11 +156,11 @@ function registerPreview(app: App, { database }: MailRouteServices): void {
           checkTemplate({ name, language }, parts);
           const words = mailLanguageOf(language);
           const shown = isBuiltIn(name) ? shownVariables(name, words, given as never, texts[words].somebody) : given;
-          return { ...writeOwn(name, parts as TemplateSpec, shown), language };
+          return { ...writeOwn(name, parts as TemplateSpec, shown, { isLenient }), language };
         }
         const chosen = await database.tenantSnapshot(tenant, (tx) => chooseTemplate(tx, tenant, name, language));
         if (chosen === undefined) throw mailProblem('mail_template_not_found');
-        return writeMail(name, chosen, given);
+        return writeMail(name, chosen, given, { isLenient });
       });
     },
   });

@@ -118,15 +118,16 @@ comment on view graphql.event is E'@primaryKey sequence\nWhat happened, without 
 call graphql.expose('event', 'event', 'accord_reader_admin, accord_reader_editor', 'sequence');
 
 create view graphql.mail_message with (security_invoker) as
-  select id, template, language, transactional, recipient_mask, status, reason, attempts, next_at, created_at, expires_at, settled_at
+  select id, template, language, transactional, case when accord.reads_masked() then '***' else recipient_mask end as recipient_mask, status, reason, attempts, next_at, created_at, expires_at, settled_at
   from accord.mail_message;
 comment on view graphql.mail_message is E'@primaryKey created_at,id\nMails, with masks of their recipients.';
-call graphql.expose('mail_message', 'mail_message', 'accord_reader_admin, accord_reader_editor', 'created_at, id');
+call graphql.expose('mail_message', 'mail_message', 'accord_reader_admin, accord_reader_editor, accord_reader_support', 'created_at, id');
 
 create view graphql.mail_suppression with (security_invoker) as
-  select recipient_digest as key, recipient_mask, reason, at from accord.mail_suppression;
+  select recipient_digest as key,
+    case when accord.reads_masked() and recipient_mask is not null then '***' else recipient_mask end as recipient_mask, reason, at from accord.mail_suppression;
 comment on view graphql.mail_suppression is E'@primaryKey key\nAddresses that get no mail, masked.';
-call graphql.expose('mail_suppression', 'mail_suppression', 'accord_reader_admin, accord_reader_editor', 'key');
+call graphql.expose('mail_suppression', 'mail_suppression', 'accord_reader_admin, accord_reader_editor, accord_reader_support', 'key');
 
 -- Endpoints that events are sent to: their configuration without secrets, how they fare, and what was sent.
 create view graphql.subscription with (security_invoker) as
@@ -155,7 +156,7 @@ call graphql.expose('delivery_attempt', 'delivery_attempt', 'accord_reader_admin
 
 -- Records that support reads, too.
 create view graphql.decision with (security_invoker) as
-  select at, id, action,
+  select at, id, case when accord.reads_masked() and policy_number is null and action is not null then '***' else action end as action,
     case when accord.reads_masked() and answer ->> 'outcome' not in ('allow', 'deny') then '***' else answer ->> 'outcome' end as outcome,
     case when accord.reads_masked() then null else answer ->> 'reason' end as reason,
     accord.shown_name(caller) as caller,

@@ -89,10 +89,14 @@ export function sharingHeaders(nonce: string, { brand, language }: Pick<HeadersO
   };
 }
 
+/** What the policy would read as its own syntax. A URL takes some of it as part of a host. */
+const OF_THE_POLICY = /[;,*'\s]/;
+
 /** The origin of an image of another site; undefined when it is none that a page may load. */
 export function originOf(url: string | undefined): string | undefined {
   if (url === undefined || !URL.canParse(url)) return undefined;
   const { protocol, origin, hostname } = new URL(url);
   const loopback = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+  if (OF_THE_POLICY.test(origin)) return undefined;
   return protocol === 'https:' || (protocol === 'http:' && loopback) ? origin : undefined;
 }

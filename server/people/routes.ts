@@ -140,7 +140,9 @@ function registerTimeline(app: App, services: PeopleServices): void {
       const { page: shown, onward } = pageOfRows({ request, reply }, rows, limit, (last) =>
         encodeCursor(`${last.at} ${last.id}`, TIMELINE),
       );
-      return { items: shown.map((row) => itemView(row, asking.member.role, { type, id })), ...onward };
+      const { attributes: types } = tenantOf(request).snapshot.types;
+      const reading = { role: asking.member.role, person: { type, id }, types };
+      return { items: shown.map((row) => itemView(row, reading)), ...onward };
     },
   });
 }

@@ -93,7 +93,7 @@ function decidedOn(tenant: string, { type, id, isUser }: Named): Sql {
 
 function decisions(tenant: string, person: Person, order: Sql): Sql {
   return sql`select at, id, jsonb_build_object('what', answer ->> 'outcome', 'outcome', answer ->> 'outcome', 'reason', answer ->> 'reason',
-      'action', action, 'resource', jsonb_build_object('type', request #>> '{resource,type}', 'id', request #>> '{resource,id}'),
+      'action', action, 'byPolicy', policy_number is not null, 'resource', jsonb_build_object('type', request #>> '{resource,type}', 'id', request #>> '{resource,id}'),
       'by', caller, 'requestId', request_id) as data
     from ${decidedOn(tenant, person)} ${order}`;
 }

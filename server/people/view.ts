@@ -5,17 +5,24 @@ import type { ItemRow, ItemView, Person } from './schema.ts';
 
 type Named = { type?: string; id?: string };
 
+/** Who reads, and of whom. `types`: those that the tenant has, because a request may state any text as one. */
+type Reading = { role: Role; person: Pick<Person, 'type' | 'id'>; types: { has: (type: string) => boolean } };
+
 /**
- * Support knows whom it asks about, and sees what happened to it; of others it sees the type, of reasons and objects nothing.
+ * Support knows whom it asks about, and sees what happened to it; of others it sees the type, of reasons and objects nothing,
+ * and of decisions the action where it is the name of a policy.
  */
-export function itemView({ at, id, kind, data }: ItemRow, role: Role, person: Pick<Person, 'type' | 'id'>): ItemView {
+export function itemView({ at, id, kind, data }: ItemRow, { role, person, types }: Reading): ItemView {
   const masked = role === 'support';
-  const { what, by, name, reason, contact, ...rest } = data as Record<string, unknown> & { what?: string };
+  const { what, by, name, reason, contact, byPolicy, action, ...rest } = data as Record<string, unknown> & {
+    what?: string;
+  };
   const other = (named: unknown) => {
     const { type, id: named_id } = named as Named;
     const isPerson = type === person.type && named_id === person.id;
-    if (named_id === undefined || named_id === null || isPerson) return named as Named;
-    return { type, id: shownId(role, named_id) };
+    if (isPerson || !masked) return named as Named;
+    const shownType = typeof type === 'string' && !types.has(type) ? '***' : type;
+    return { type: shownType, id: typeof named_id === 'string' ? shownId(role, named_id) : undefined };
   };
   const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
   const outcome = text(rest.outcome);
@@ -24,6 +31,7 @@ export function itemView({ at, id, kind, data }: ItemRow, role: Role, person: Pi
     ...rest,
     ...{ at, id, kind, what: kind === 'decision' ? (shownOutcome ?? 'object') : (text(what) ?? 'created') },
     outcome: shownOutcome,
+    action: masked && byPolicy === false && typeof action === 'string' ? '***' : action,
     from: rest.from && other(rest.from),
     to: rest.to && other(rest.to),
     resource: rest.resource && other(rest.resource),

@@ -261,7 +261,7 @@ export function describe(error: RegoError): string {
 }
 
 /** Lines of Rego that was made from a graph tell its author nothing. */
-function place(error: RegoError, of: 'rego' | 'graph'): ProblemPlace {
+export function place(error: RegoError, of: 'rego' | 'graph'): ProblemPlace {
   if (error.file !== undefined) return { pointer: `/${of}`, detail: describe(error) };
   const place: ProblemPlace = { pointer: `/${of}`, detail: error.message };
   return of === 'rego' && error.row > 0 ? { ...place, line: error.row, column: error.col } : place;

@@ -9,6 +9,7 @@ import { Artifacts } from './artifacts.ts';
 import { documentsOf } from './documents.ts';
 import { Engine } from './engine.ts';
 import { policyEvents } from './events.ts';
+import { registerFormatting } from './format-routes.ts';
 import { registerPartRoutes } from './part-routes.ts';
 import { policyProblem } from './problems.ts';
 import { resourceKinds } from './resource-kind.ts';
@@ -55,6 +56,7 @@ export const policiesRoom = defineRoom({
   routes(app, services) {
     registerPolicyRoutes(app, services);
     registerPartRoutes(app, services);
+    registerFormatting(app, services);
   },
   openapiTag: 'Policies',
   snapshot: snapshotPart({

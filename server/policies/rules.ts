@@ -65,10 +65,10 @@ export function effectiveRego(body: PolicyBody): string {
   return body.rego;
 }
 
-function checkLength(rego: string): void {
+export function checkLength(rego: string, what = 'The source'): void {
   const bytes = Buffer.byteLength(rego);
   if (bytes <= limits.regoSourceBytesMax) return;
-  const detail = `The source has ${bytes} bytes; ${limits.regoSourceBytesMax} are allowed.`;
+  const detail = `${what} has ${bytes} bytes; ${limits.regoSourceBytesMax} are allowed.`;
   throw policyProblem('policy_does_not_compile', { detail, errors: [{ pointer: '/rego', detail }] });
 }
 

@@ -28,7 +28,7 @@ export type PolicyEntry = {
   readonly libraries?: Readonly<Record<string, number>>;
 };
 
-const rego = Type.String({
+export const RegoSource = Type.String({
   minLength: 1,
   maxLength: limits.regoSourceBytesMax,
   description: 'The policy in Rego. Its package is the entry point; outcome, reason and obligations are read from it.',
@@ -38,7 +38,7 @@ const tests = Type.Optional(PolicyTests);
 
 export const PolicyBody = Type.Object(
   {
-    rego: Type.Optional(rego),
+    rego: Type.Optional(RegoSource),
     graph: Type.Optional(GraphSchema),
     dataSubjects: Type.Optional(DataSubjects),
     tests,
@@ -51,7 +51,7 @@ export const PolicyBody = Type.Object(
 
 export const PolicyTestBody = Type.Object(
   {
-    rego: Type.Optional(rego),
+    rego: Type.Optional(RegoSource),
     graph: Type.Optional(GraphSchema),
     dataSubjects: Type.Optional(DataSubjects),
     input: Type.Record(Type.String(), Type.Unknown(), { description: 'The input document of the policy.' }),

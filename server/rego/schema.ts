@@ -101,7 +101,7 @@ export type Compiler = {
    * compiler_closed or compiler_failed: never the policy's fault.
    */
   compile(tenant: string, source: string, options: CompileOptions): Promise<CompileResult>;
-  /** Lays out v1 source as `opa fmt` does; rejects as compile does. */
+  /** Lays out a source as `opa fmt` does, in the syntax that it is written in, with its comments; rejects as compile does. */
   format(tenant: string, source: string): Promise<FormatResult>;
   /** Compiles the modules of a library with the libraries that it uses; rejects as compile does. */
   check(tenant: string, own: readonly LibraryModule[], options: CompileOptions): Promise<CheckResult>;

@@ -117,7 +117,13 @@ function registerImport(
       querystring: Type.Object(
         {
           importId: Type.Optional(importId),
-          firstLine: Type.Optional(Type.Integer({ minimum: 1, description: 'Number of the first line that is sent.' })),
+          firstLine: Type.Optional(
+            Type.Integer({
+              minimum: 1,
+              maximum: Number.MAX_SAFE_INTEGER,
+              description: 'Number of the first line that is sent.',
+            }),
+          ),
         },
         { additionalProperties: false },
       ),
@@ -128,6 +134,10 @@ function registerImport(
     preParsing: async (request) => {
       const type = request.headers['content-type'] ?? '';
       if (type.split(';', 1)[0]?.trim().toLowerCase() !== ndjson) throw wrongType();
+      const { 'content-encoding': encoding = 'identity' } = request.headers;
+      if (encoding.toLowerCase() !== 'identity') {
+        throw problem('unsupported_media_type', { detail: 'Send the lines without Content-Encoding.' });
+      }
     },
     handler: async (request, reply) => {
       if (!(request.body instanceof Readable)) throw wrongType();

@@ -58,13 +58,30 @@ describe('GET C/accounts', () => {
     const { epoch: _, ...shown } = alice;
     expect((await send('security-admin', `/${alice.id}`)).body).toEqual(shown);
     const masked = await send('support', '?limit=1');
-    expect(masked.body.accounts).toEqual([{ ...shown, id: '***', email: 'a***@example.org' }]);
+    const all = (await send('support', '')).body.accounts;
+    expect(all).toContainEqual({ ...shown, id: '***', email: 'a***@example.org' });
+    expect(masked.body.accounts).toEqual(all.slice(0, 1));
     const cursor = Buffer.from(masked.body.cursor, 'base64url').toString();
     const inside = Buffer.from(JSON.parse(cursor)[1], 'base64url').toString();
     expect(cursor + inside).not.toContain('alice');
+    expect((await send('support', `?cursor=${masked.body.cursor}`)).body.accounts).toEqual(all.slice(1));
+    expect((await send('security-admin', `?cursor=${masked.body.cursor}`)).body.code).toBe('invalid_request');
+    const ofAdmin = (await send('security-admin', '?limit=1')).body.cursor;
+    expect((await send('support', `?cursor=${ofAdmin}`)).body.code).toBe('invalid_request');
     expect((await send('support', '?prefix=a')).status).toBe(403);
     expect((await send('support', `/${alice.id}`)).status).toBe(403);
     expect((await send('config-viewer', '')).status).toBe(403);
+  });
+
+  test('has for the support desk no order that tells addresses', async () => {
+    const { tenant, send } = await setting();
+    const made: { id: string; email: string }[] = [];
+    for (let n = 0; n < 12; n++)
+      made.push(await server.account(tenant, `user${n % 2 ? 20 - n : n + 20}@t${n}.example`));
+    const domains = (of: { email: string }[]) => of.map(({ email }) => email.split('@')[1]);
+    const shown = domains((await send('support', '')).body.accounts);
+    expect(shown).toEqual(domains(made.toSorted((a, b) => (a.id < b.id ? -1 : 1))));
+    expect(shown).not.toEqual(domains((await send('security-admin', '')).body.accounts));
   });
 
   test('is of one tenant', async () => {

@@ -248,7 +248,7 @@ async function remove(): Promise<void> {
 
 /** They write nothing but what is sent once more, or refuse everybody. */
 const reads =
-  /^POST (\/authz\/|.*\/access\/v1\/|.*\/policies\/\{policyName\}\/(test|replay)$|.*\/decisions\/\{id\}\/explain$|.*\/preview$|.*\/mail\/test$|.*\/subscriptions\/\{id\}\/(test|replay|replays\/\{replay\}\/cancel|deliveries\/\{delivery\}\/retry)$|\/tenants\/\{tenant\}\/(graphql|tokens\/check)$|\/tenants\/\{tenant\}\/portal-tokens$)/;
+  /^POST (\/authz\/|.*\/access\/v1\/|.*\/policies\/\{policyName\}\/(test|replay)$|.*\/decisions\/\{id\}\/explain$|.*\/preview$|.*\/mail\/test$|.*\/subscriptions\/\{id\}\/(test|replay|replays\/\{replay\}\/cancel|deliveries\/\{delivery\}\/retry)$|\/tenants\/\{tenant\}\/(graphql|policy-format|tokens\/check)$|\/tenants\/\{tenant\}\/portal-tokens$)/;
 
 // Its token mapping is written through the API too.
 await asAdmin(server.db.adminUrl, `update accord.tenant set owner = '{"source": "api"}' where tenant = $1`, [tenant]);

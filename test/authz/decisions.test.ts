@@ -5,6 +5,7 @@ import { maskedExplanation } from '../../server/authz/decision-view.ts';
 import type { Explanation } from '../../server/authz/explain.ts';
 import { searchDecisions } from '../../server/authz/store.ts';
 import { limits } from '../../server/core/limits.ts';
+import { noFacts } from '../../server/facts/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { configClient } from '../policies/config-client.ts';
@@ -229,10 +230,46 @@ describe('a record of the log', () => {
 
   test('is explained to support without the persons whose consent is missing', () => {
     const missing = { type: 'user', id: 'patient-1', name: 'share', status: 'required' } as const;
-    const explained = { input: {}, missingConsents: [missing] } as unknown as Explanation;
+    const explained = { input: {}, facts: noFacts, missingConsents: [missing] } as unknown as Explanation;
     const shown = (types: string[]) => maskedExplanation(explained, '', new Set(types)).missingConsents;
     expect(shown([])).toEqual([{ ...missing, type: '***', id: '***' }]);
     expect(shown(['user'])).toEqual([{ ...missing, id: '***' }]);
+  });
+
+  test('is explained to support with the types of the path over which a relationship is inherited, or would be', async () => {
+    const types = async (path: string, body: object) =>
+      expect((await editor('PUT', path, { body })).body, path).not.toHaveProperty('code');
+    await types('/actor-types/club', {});
+    await types('/relationship-types/user:joined:club', {});
+    await types('/relationship-types/club:has:car', {});
+    const inheritedThrough = [{ relationship: 'user:joined:club', from: 'club:has:car' }];
+    await types('/relationship-types/user:owns:car', { inheritedThrough });
+    await server.services.snapshots.refresh(tenant);
+    const [inside, outside] = ['ina', 'otto'].map((name) => ({ id: `${name}-${randomUUID()}`, type: 'user' }));
+    const resource = { id: 'secret-car', type: 'car' };
+    const relate = async (from: string, relationshipType: string, to: object) =>
+      expect((await call('POST', `/${tenant}/actors/${from}/relationships`, { relationshipType, to })).statusCode).toBe(
+        201,
+      );
+    await relate(`user/${inside?.id}`, 'joined', { type: 'club', id: 'secret-club' });
+    await relate('club/secret-club', 'has', resource);
+    const told = async (subject: { id: string; type: string } | undefined) => {
+      await decide({ action: 'car:open', subject, resource });
+      const { id } = await only(subject?.id as string);
+      const { body } = await explain(id, support);
+      expect(JSON.stringify(body)).not.toMatch(/secret|ina-|otto-/);
+      return body.explain;
+    };
+    const [user, club, masked] = ['user', 'club', 'car'].map((type) => ({ type, id: '***' }));
+    const relationship = { from: user, relationshipType: 'owns', to: masked };
+    const joined = { from: user, relationshipType: 'joined', to: club };
+    const has = { from: club, relationshipType: 'has', to: masked };
+    const held = await told(inside);
+    expect(held.inherited).toEqual([{ relationship, through: [joined, has] }]);
+    expect(held).not.toHaveProperty('missingPaths');
+    const missed = await told(outside);
+    expect(missed.missingPaths).toEqual([{ relationship, through: [{ ...joined, missing: true }, has] }]);
+    expect(missed).not.toHaveProperty('inherited');
   });
 
   test('is explained to support without types, names and ids that the request states', async () => {
@@ -280,6 +317,18 @@ outcome := "allow" if {
     const { status, body } = await explain(id);
     expect([status, body.code]).toEqual([404, 'policy_revision_not_found']);
     expect(body.detail).toBe('Revision 1 of car:old made this decision and is no longer kept.');
+  });
+
+  test('that no policy made is shown to support, and found by it, without its action', async () => {
+    const subject = { id: `dave-${randomUUID()}` };
+    await decide({ action: 'dave@example.com', subject });
+    const { id } = await only(subject.id);
+    const { body } = await search({ limit: '200' }, support);
+    const shown = body.decisions.find((one: { id: string }) => one.id === id);
+    expect(shown).toMatchObject({ action: '***', request: { action: '***' } });
+    const found = async (action: string, as: typeof support) => (await search({ action }, as)).body.decisions.length;
+    expect([await found('dave@example.com', editor), await found('dave@example.com', support)]).toEqual([1, 0]);
+    expect(await found('car:open', support)).toBeGreaterThan(0);
   });
 
   test('that no policy made, or that is not there, says so', async () => {

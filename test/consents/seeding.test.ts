@@ -33,6 +33,19 @@ test('dates are kept, once; a tenant that was asked anything gets nothing', asyn
   expect((await ledger()).filter((one) => one.includes('imported'))).toHaveLength(2);
 });
 
+test('an invitation may be stated as so long before the import', async () => {
+  const { define, end, tenant, user } = await consenting(server, clock);
+  await define('news', { '1 a en': 0, '2 a en': 1000 });
+  await end('news', '1', { startDate: 2000, endDate: 100_000, gracePeriod: 'PT50S' });
+  clock.advance(40_000);
+  const lines = [line('alice', '1 a en', { invitedAgo: 'PT20S' })];
+  expect(await seedConsents(server.services.consents, tenant, lines)).toEqual([]);
+  expect((await user('alice')('GET', '/active?name=news&language=en')).body).toMatchObject({
+    status: 'grace',
+    gracePeriodEnds: new Date(clock.now() + 30_000).toISOString(),
+  });
+});
+
 test('a wrong line is refused by itself', async () => {
   const { define, tenant, admin } = await consenting(server, clock);
   await define('news', { '1 a en': 0 });
@@ -43,9 +56,12 @@ test('a wrong line is refused by itself', async () => {
     line('c', '1 a en', { givenAt: 'yesterday' }),
     line('d', '1 a en', { more: 1 }),
     line('e', '1 a en'),
+    line('f', '1 a en', { invitedAgo: 'a week' }),
+    line('g', '1 a en', { invitedAgo: 'P9999Y' }),
+    line('h', '1 a en', { invitedAgo: 'P1D', invitedAt: '2025-01-02T00:00:00Z' }),
   ];
   const refused = await seedConsents(server.services.consents, tenant, lines);
-  expect(refused.map((one) => one.line)).toEqual([1, 2, 3, 4, 5]);
+  expect(refused.map((one) => one.line)).toEqual([1, 2, 3, 4, 5, 7, 8, 9]);
   expect(refused[2]?.detail).toContain('/givenAt');
   expect(refused[4]?.detail).toMatch(/^\/more: Unknown field; /);
   expect((await admin('GET', '')).body.consents).toMatchObject([{ userId: 'e' }]);

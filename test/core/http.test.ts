@@ -18,7 +18,7 @@ const ask = ({ headers, ...request }: InjectOptions = {}) =>
   });
 
 describe('X-Request-ID', () => {
-  test.each(['abc-123', 'x'.repeat(128)])('%s is echoed', async (id) => {
+  test.each(['abc-123', 'x'.repeat(128), 'Root=1-67891233-abcdef01/1:a.b_c+d='])('%s is echoed', async (id) => {
     expect((await ask({ headers: { 'x-request-id': id } })).headers['x-request-id']).toBe(id);
   });
   test.each([
@@ -26,6 +26,8 @@ describe('X-Request-ID', () => {
     ['beyond ASCII', 'é'],
     ['too long', 'x'.repeat(129)],
     ['empty', ''],
+    ['with a mail address', 'carol@example.com'],
+    ['with markup', '<b>'],
   ])('one %s is replaced by one of ours', async (_, id) => {
     expect((await ask({ headers: { 'x-request-id': id } })).headers['x-request-id']).toMatch(/^[\w-]{12}-[0-9a-z]+$/);
   });

@@ -121,11 +121,27 @@ describe('accord start', () => {
         headers: { authorization: `Bearer ${admin}`, ...(body ? { 'content-type': 'application/json' } : {}) },
         ...(body ? { body: JSON.stringify(body) } : {}),
       });
-    const use = async (id: string) => {
+    type Told = { outcome: string; explain: { facts: { inherited: object[] }; missingPaths?: object[] } };
+    const ask = async (id: string, query = '') => {
       const body = { subject: { type: 'user', id }, action: 'car:use', resource: { type: 'car', id: 'car-7' } };
-      return ((await (await call('POST', '/authz/carshare', body)).json()) as { outcome: string }).outcome;
+      return (await (await call('POST', `/authz/carshare${query}`, body)).json()) as Told;
     };
+    const use = async (id: string) => (await ask(id)).outcome;
     expect([await use('bob'), await use('carol'), await use('mallory')]).toEqual(['allow', 'allow', 'deny']);
+    // Explained, bob lives in the household that keeps the car; mallory would have to.
+    const [household, car] = [
+      { type: 'household', id: 'elm-street-3' },
+      { type: 'car', id: 'car-7' },
+    ];
+    const path = (id: string, of: object) => {
+      const from = { type: 'user', id };
+      const keeps = { from: household, relationshipType: 'keeps', to: car };
+      const through = [{ from, relationshipType: 'lives_in', to: household, ...of }, keeps];
+      return [{ relationship: { from, relationshipType: 'may_use', to: car }, through }];
+    };
+    expect((await ask('bob', '?explain=true')).explain.facts.inherited).toEqual(path('bob', {}));
+    const { missingPaths } = (await ask('mallory', '?explain=true')).explain;
+    expect(missingPaths).toEqual(path('mallory', { missing: true }));
     const lives = '/carshare/actors/user/bob/relationships/lives_in/household/elm-street-3';
     expect((await call('DELETE', lives)).status).toBe(204);
     expect(await use('bob')).toBe('deny');
@@ -185,7 +201,7 @@ describe('accord start', () => {
     expect((await read(`${base()}/carshare/oidc/jwks`)).keys).toHaveLength(2);
     const admin = `http://127.0.0.1:${ports[1]}`;
     expect(await read(`${admin}/ready`)).toEqual({ status: 'ready' });
-    expect(await (await fetch(`${admin}/metrics`)).text()).toMatch(/accord_decisions_total\{outcome="allow"\} 11/);
+    expect(await (await fetch(`${admin}/metrics`)).text()).toMatch(/accord_decisions_total\{outcome="allow"\} 12/);
     const served = JSON.stringify(await read(`${admin}/snapshot`));
     expect(served).toContain('car:unlock');
     expect(served).not.toMatch(/"d":|private/);

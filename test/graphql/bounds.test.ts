@@ -51,16 +51,13 @@ describe('a document is judged before it runs', () => {
   });
 
   test('values, up to graphqlValuesMax; long ones count as graphqlLongValueItems', async () => {
-    const wide = (first: number, count: number) =>
-      `{ ${policies(
-        first,
-        times(count, (n) => `a${n}: name`),
-      )} }`;
-    const count = limits.graphqlValuesMax / limits.pageItemsMax;
-    expect([
-      await codeOf(wide(limits.pageItemsMax, count)),
-      await codeOf(wide(limits.pageItemsMax, count + 1)),
-    ]).toEqual([200, expensive]);
+    // 2,000 rows of 20 values each: those of the outer list count, too.
+    const wide = (count: number) => {
+      const inside = times(count, (n) => `a${n}: revision`);
+      return `{ ${policies(100, `name revisions(first: 19) { nodes { ${inside} } }`)} }`;
+    };
+    const count = (limits.graphqlValuesMax - 100) / 1900;
+    expect([await codeOf(wide(count)), await codeOf(wide(count + 1))]).toEqual([200, expensive]);
     const long = limits.graphqlValuesMax / limits.graphqlLongValueItems;
     expect(await codeOf(`{ ${policies(long, 'effectiveRego')} }`)).toBe(200);
     expect(await codeOf(`{ ${policies(long, 'effectiveRego name')} }`)).toBe(expensive);
@@ -81,11 +78,44 @@ describe('a document is judged before it runs', () => {
   });
 
   test('tokens, up to graphqlTokensMax', async () => {
-    const long = (fields: number) => `{ ${times(fields, (n) => `a${n}: __typename`)} }`;
-    const fields = (limits.graphqlTokensMax - 2) / 3; // an alias, a colon and a name each
-    expect([await codeOf(long(fields)), await codeOf(long(fields + 1))]).toEqual([200, 'graphql_invalid']);
-    // Fields of one name are compared pair by pair: the library gives up on too many.
-    expect(await codeOf(`{ ${'__typename '.repeat(limits.graphqlTokensMax - 2)}}`)).toBe('graphql_invalid');
+    const long = (names: number) =>
+      `{ allPolicies(first: 1, filter: { name: { in: [${'"a" '.repeat(names)}] } }) { nodes { name } } }`;
+    const around = long(0).match(/\w+|[^\s\w,]/g)?.length as number;
+    const names = limits.graphqlTokensMax - around;
+    expect([await codeOf(long(names)), await codeOf(long(names + 1))]).toEqual([200, 'graphql_invalid']);
+  });
+
+  test('fields, up to graphqlSelectionsMax, also where they ask for one row', async () => {
+    const wide = (fields: number) =>
+      `{ ${policies(
+        1,
+        times(fields - 2, (n) => `a${n}: name`),
+      )} }`;
+    const { graphqlSelectionsMax } = limits;
+    expect([await codeOf(wide(graphqlSelectionsMax)), await codeOf(wide(graphqlSelectionsMax + 1))]).toEqual([
+      200,
+      expensive,
+    ]);
+    // Before validation, which compares fields of one name pair by pair.
+    expect(await codeOf(`{ ${'nothing '.repeat(graphqlSelectionsMax + 1)}}`)).toBe(expensive);
+  });
+
+  test('a document that is new counts as graphqlNewDocumentRequests, also when it is refused', async () => {
+    const one = limits.graphqlNewDocumentRequests / 10; // it is paid for after ten seconds
+    const known = `{ kept: ${policies(1)} }`;
+    const statusesOf = async (...sent: object[]) => {
+      const limited = await server.tenant({ limits: { maxRequestsPerSecond: one } });
+      const { send } = await graphqlClient(server, limited, 'security-admin');
+      const statuses = [];
+      for (const body of sent) statuses.push((await send(body)).status);
+      return statuses;
+    };
+    expect(await codeOf(known)).toBe(200);
+    expect(await statusesOf({ query: known }, { query: known }, { document: 'policies' }, { query: known })).toEqual(
+      Array(4).fill(200),
+    );
+    expect(await statusesOf({ query: `{ unseen: ${policies(1)} }` }, { query: known })).toEqual([200, 429]);
+    expect(await statusesOf({ query: '{ unseen' }, { query: known })).toEqual([400, 429]);
   });
 
   test('it is one query without fragments, introspection, offsets or other orders', async () => {
@@ -125,6 +155,23 @@ describe('a document is judged before it runs', () => {
       /^graphql_(invalid|too_expensive)$/,
     );
   });
+});
+
+describe('a filter of null or {} is refused', () => {
+  test.each([null, {}, { name: null }, { name: {} }, { name: { equalTo: null } }, { name: { in: [null] } }])(
+    '%j',
+    async (filter) => {
+      const literal = JSON.stringify(filter).replaceAll('"', '');
+      const byLiteral = await ask(`{ allPolicies(first: 1, filter: ${literal}) { nodes { name } } }`);
+      expect([byLiteral.status, byLiteral.body.code]).toEqual([400, 'graphql_invalid']);
+      const byVariable = 'query ($f: PolicyFilter) { allPolicies(first: 1, filter: $f) { nodes { name } } }';
+      const { body } = await ask(byVariable, { f: filter });
+      expect(body).toMatchObject({
+        code: 'graphql_invalid',
+        detail: expect.stringContaining(': a filter, '),
+      });
+    },
+  );
 });
 
 describe('what runs too long', () => {

@@ -57,10 +57,12 @@ beforeAll(async () => {
     );
     await asAdmin(
       server.db.adminUrl,
-      `insert into accord.decision (tenant, at, caller, action, request, answer, revision, duration_us)
+      `insert into accord.decision (tenant, at, caller, action, request, answer, policy_number, revision, duration_us)
        values ($1, now(), 'user:user:alice', 'car:read',
          '{"subject":{"type":"user","id":"alice"},"resource":{"type":"car","id":"c1"}}',
-         '{"outcome":"alice may","reason":"alice asked"}', 1, 5)`,
+         '{"outcome":"alice may","reason":"alice asked"}', 1, 1, 5),
+       ($1, now() - interval '1 hour', 'user:user:alice', 'alice@localhost', '{}', '{"outcome":"deny"}', null, 1, 5),
+       ($1, now() - interval '2 hours', 'user:user:alice', null, '{}', '{"outcome":"deny"}', null, 1, 5)`,
       [tenant],
     );
     await asAdmin(
@@ -80,6 +82,14 @@ beforeAll(async () => {
     );
     await asAdmin(
       server.db.adminUrl,
+      `insert into accord.mail_message (tenant, id, template, transactional, recipient_digest, recipient_mask, status, next_at,
+         created_at, expires_at, settled_at, kept_until, answer)
+       values ($1, gen_random_uuid(), 'consent-renewal', true, 'digest', 'a***@example.org', 'sent', now(), now(), now(), now(), now(),
+         '250 for a***')`,
+      [tenant],
+    );
+    await asAdmin(
+      server.db.adminUrl,
       `insert into accord.audit_entry (tenant, actor, action, object_kind, object_name)
        values ($1, '"user:user:alice"', 'create', 'relationship', 'user/alice drives car/c1')`,
       [tenant],
@@ -95,7 +105,7 @@ const readable: Record<Role, readonly (keyof typeof lists)[]> = {
   'config-viewer': ['allPolicies', 'allPolicyRevisions', 'allConfigChanges', 'allSubscriptions'],
   support: [
     ...(['allPolicies', 'allPolicyRevisions', 'allDecisions', 'allAuditEntries', 'allSubscriptions'] as const),
-    ...(['allSubscriptionStates', 'allDeliveryAttempts'] as const),
+    ...(['allSubscriptionStates', 'allDeliveryAttempts', 'allMailMessages', 'allMailSuppressions'] as const),
   ],
 };
 
@@ -142,6 +152,8 @@ describe('what a role reads', () => {
   test('support sees neither ids nor contacts, as by the other routes', async () => {
     const decisions = (await clients.support.document('decisions')).body.data.allDecisions.nodes;
     expect(decisions[0]).toMatchObject({ action: 'car:read', caller: 'user:user:***', outcome: '***', reason: null });
+    // Which no policy decided: the action is any text of the request.
+    expect(decisions.slice(1)).toMatchObject([{ action: '***' }, { action: null }]);
     const audit = await clients.support.document('audit');
     const call = await configClient(server, mine, 'support');
     const entries = (await call('GET', '/audit?limit=100')).body.entries as Record<string, string>[];
@@ -152,6 +164,15 @@ describe('what a role reads', () => {
           entries.find(({ id }) => id === rowId) as never,
         ),
       );
+    const mails = (await clients.support.document('mails')).body.data.allMailMessages.nodes;
+    expect(mails).toMatchObject([{ recipientMask: '***', status: 'sent' }]);
+    const listed = (await call('GET', '/mail/messages')).body.messages;
+    expect(listed).toMatchObject([{ to: '***', status: 'sent' }]);
+    expect(listed[0]).not.toHaveProperty('answer');
+    const viewer = await configClient(server, mine, 'config-viewer');
+    for (const list of ['/mail/messages', '/mail/suppressions']) expect((await viewer('GET', list)).status).toBe(403);
+    const edited = (await (await configClient(server, mine, 'config-editor'))('GET', '/mail/messages')).body.messages;
+    expect(edited).toMatchObject([{ to: 'a***@example.org', answer: '250 for a***' }]);
     const all = JSON.stringify([decisions, audit.body, (await clients.support.document('policies')).body]);
     expect(all).not.toMatch(/alice|@localhost/);
   });

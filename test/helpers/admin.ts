@@ -26,3 +26,20 @@ export function outageOf(adminUrl: string) {
     end: () => asAdmin(adminUrl, `alter database ${name} connection limit -1`),
   };
 }
+
+/** Holds a table, so that whoever reads or writes it waits. Let go by `await using`, or before. */
+export async function holdTable(adminUrl: string, table: 'accord.ledger_inbox' | 'accord.relationship') {
+  const client = new pg.Client({ connectionString: adminUrl });
+  await client.connect();
+  await client.query(`begin; lock table ${table} in access exclusive mode`);
+  let ended: Promise<void> | undefined;
+  const letGo = () => (ended ??= client.end());
+  const waiting = `from pg_locks where relation = '${table}'::regclass and not granted`;
+  return {
+    letGo,
+    [Symbol.asyncDispose]: letGo,
+    waiting: async () => (await client.query(`select pid ${waiting}`)).rowCount,
+    /** Ends the connections of those who wait. @returns how many */
+    endWaiting: async () => (await client.query(`select pg_terminate_backend(pid) ${waiting}`)).rowCount,
+  };
+}

@@ -9,7 +9,7 @@ import { exported } from '../../server/ledger/export.ts';
 import { eraseIn, sealWaiting } from '../../server/ledger/index.ts';
 import type { RegisterEvent } from '../../server/ledger/schema.ts';
 import { ServedTenant, type TenantSnapshot } from '../../server/snapshot/index.ts';
-import { asAdmin } from '../helpers/admin.ts';
+import { asAdmin, holdTable } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { entriesOf, entry, sealed, T0 } from './chain.ts';
 
@@ -271,6 +271,54 @@ describe('GET events/verify', () => {
     const long = 'x'.repeat(limits.ledgerCheckpointCharsMax);
     expect((await get(tenant, `events/verify?checkpoint=${long}`, token)).json().code).toBe('checkpoint_invalid');
     expect((await get(tenant, `events/verify?checkpoint=${long}x`, token)).json().code).toBe('invalid_request');
+  });
+
+  test('as lines says how far it is, and as the last line what it found', async () => {
+    const tenant = await server.tenant();
+    const token = await server.client(tenant, 'consents:read');
+    const lines = async (path = 'events/verify') => {
+      const reply = await get(tenant, path, token, { accept: 'application/x-ndjson' });
+      expect(reply.headers['content-type']).toBe('application/x-ndjson');
+      return reply.text
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+    };
+    expect(await lines()).toEqual([{ valid: true, entries: 0 }]);
+    await sealed(server, tenant, [3]);
+    const checkpoint = expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/);
+    const found = { valid: true, entries: 4, checkpoint };
+    expect(await lines()).toEqual([{ progress: { entries: 4, of: 4 } }, found]);
+    const read = (await logsOf(tenant)).filter(({ outcome }) => outcome === 'verification');
+    expect(read.length).toBe(2);
+    const refused = await get(tenant, 'events/verify?checkpoint=a.b.c', token, { accept: 'application/x-ndjson' });
+    expect([refused.status, refused.json().code]).toEqual([400, 'checkpoint_invalid']);
+  });
+
+  test('as lines that break off has no result and is no entry, and the next one begins anew', async () => {
+    const tenant = await server.tenant();
+    const token = await server.client(tenant, 'consents:read');
+    await sealed(server, tenant, [3]);
+    const app = await createApp(server.config, server.services, { eventLoopDelayMsMax: 0 });
+    const address = await app.listen({ port: 0, host: '127.0.0.1' });
+    // The verification waits for this before it is an entry, behind its lines of progress.
+    await using held = await holdTable(server.db.adminUrl, 'accord.ledger_inbox');
+    const headers = { authorization: `Bearer ${token}`, accept: 'application/x-ndjson', 'x-request-id': 'cut' };
+    const answer = await fetch(`${address}/${tenant}/consents/events/verify`, { headers });
+    let taken = '';
+    const taking = (async () => {
+      const decoder = new TextDecoder();
+      for await (const bytes of answer.body as unknown as AsyncIterable<Uint8Array>) taken += decoder.decode(bytes);
+    })();
+    const brokenOff = expect(taking).rejects.toThrow('terminated');
+    await expect.poll(() => taken).toBe('{"progress":{"entries":3,"of":3}}\n');
+    await expect.poll(held.endWaiting).toBe(1);
+    await brokenOff;
+    expect(taken).not.toContain('valid');
+    await held.letGo();
+    await expect.poll(async () => (await get(tenant, 'events/verify', token)).status).toBe(200);
+    expect((await logsOf(tenant)).filter(({ requestId }) => requestId === 'cut')).toEqual([]);
+    await app.close();
   });
 
   test('runs for ledgerVerificationsMax tenants at once, and once for a tenant', async () => {

@@ -15,7 +15,7 @@ afterAll(() => rm(directory, { recursive: true }));
 
 async function asking(tenant: string, role: Role = 'security-admin') {
   const token = await server.member(tenant, role);
-  return (method: 'GET' | 'PUT', path: string, payload?: object) =>
+  return (method: 'GET' | 'PUT' | 'POST', path: string, payload?: object) =>
     server.app.inject({
       ...{ method, url: `/tenants/${tenant}/mail${path}`, headers: { authorization: `Bearer ${token}` } },
       ...(payload === undefined ? {} : { payload }),
@@ -50,6 +50,16 @@ test("a tenant's own template is shown without values of its variables, sanitize
   expect([shown.statusCode, shown.payload]).toEqual([200, '<p>Hi </p>']);
   await ask('PUT', '/templates/plain/en', { subject: 'x', text: '<b> & {{ x }}' });
   expect((await ask('GET', '/templates/plain/en/preview')).payload).toContain('&lt;b&gt; &amp; </pre>');
+});
+
+test('a draft is shown without values of its variables where that is asked for', async () => {
+  const ask = await asking(await server.tenant());
+  const draft = { subject: 'Hi {{ nobody.name }}', text: '{% for c in cars %}{{ c.plate }}{% endfor %}{{ amount }}' };
+  const show = (more: object) => ask('POST', '/templates/rent-paid/de/preview', { ...draft, ...more });
+  expect((await show({})).json()).toMatchObject({ code: 'mail_template_invalid', errors: [{ line: 1, column: 7 }] });
+  const variables = { amount: 'amount', cars: 'cars' };
+  expect((await show({ lenient: true, variables })).json()).toEqual({ subject: 'Hi', text: 'amount', language: 'de' });
+  expect((await show({ lenient: true, text: '{{ a' })).json().errors).toMatchObject([{ pointer: '/text', line: 1 }]);
 });
 
 test('the outbox of accord start is shown to security-admins, of their own tenant only', async () => {

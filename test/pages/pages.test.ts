@@ -59,6 +59,10 @@ describe('the logo', () => {
     "https:// 'unsafe-inline'",
     'javascript:alert(1)',
     'data:image/svg+xml,x',
+    'https://a;sandbox/x',
+    'https://a,b.example/x',
+    'https://*.example/x',
+    "https://a'self'/x",
     '/logo.svg',
   ])('%s adds nothing to the policy', (logo) => expect(headersOf(logo)).toContain("img-src 'self';"));
   test('that cannot be shown is a letter', () => {

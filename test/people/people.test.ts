@@ -27,9 +27,13 @@ beforeAll(async () => {
   await cars.backend('PUT', '/actors/user/alice', { body: { displayName: 'Alice' } });
   const run = (text: string, values: unknown[] = []) => asAdmin(server.db.adminUrl, text, [tenant, ...values]);
   await run(
-    `insert into accord.decision (tenant, at, caller, action, request, answer, revision, duration_us)
+    `insert into accord.decision (tenant, at, caller, action, request, answer, policy_number, revision, duration_us)
      values ($1, now(), 'client:backend', 'car:read', '{"subject":{"id":"alice"},"resource":{"type":"car","id":"c1"}}',
-       '{"outcome":"deny","reason":"alice is not known"}', 1, 5)`,
+       '{"outcome":"deny","reason":"alice is not known"}', 1, 1, 5),
+     ($1, now() - interval '1 hour', 'client:backend', 'guess', '{"subject":{"id":"lone"},"resource":{"type":"t@example.com","id":"c1"}}',
+       '{"outcome":"deny"}', null, 1, 5),
+     ($1, now(), 'client:backend', 'mail@example.com', '{"subject":{"id":"lone"},"resource":{"type":"only@example.com"}}',
+       '{"outcome":"deny"}', null, 1, 5)`,
   );
   await run(
     `insert into accord.ledger_entry (tenant, time, id, type, name, version, outcome, request_id, personal_digest, salt, actor_type,
@@ -136,6 +140,24 @@ describe('the time line', () => {
     expect(shown.map((one) => one.id.replaceAll('-', ''))).not.toContain(guess);
     expect((await members.audit('read', 'actor')).map((one) => one.name)).toContain('user/alice');
     await members.refuses('GET', timeline, ['security-admin', 'config-editor', 'support']);
+  });
+
+  test('support sees no type and no action that are texts of the request only', async () => {
+    const decided = async (id: string, by: typeof admin) =>
+      ((await by('GET', `/people/user/${id}/timeline?kinds=decision`)).body.items as Item[]).map(
+        ({ action, resource }) => ({ action, resource }),
+      );
+    expect(await decided('alice', members.support)).toEqual([
+      { action: 'car:read', resource: { type: 'car', id: '***' } },
+    ]);
+    expect(await decided('lone', admin)).toEqual([
+      { action: 'mail@example.com', resource: { type: 'only@example.com' } },
+      { action: 'guess', resource: { type: 't@example.com', id: 'c1' } },
+    ]);
+    expect(await decided('lone', members.support)).toEqual([
+      { action: '***', resource: { type: '***' } },
+      { action: '***', resource: { type: '***', id: '***' } },
+    ]);
   });
 });
 

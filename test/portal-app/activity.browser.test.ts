@@ -4,7 +4,9 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { asAdmin } from '../helpers/admin.ts';
 import { configClient } from '../policies/config-client.ts';
+import { goAway } from './away.ts';
 import { axe, comeBackLater, createPortal, executablePath, look, styleOf, whileSent } from './portal.ts';
 
 describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000 }, async () => {
@@ -104,11 +106,88 @@ describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000
     expect(complaints).toEqual([]);
   });
 
+  test('a form and a list outlive a server that goes away, and a form a session that ends', async () => {
+    await using opened = await open();
+    const { page, context } = opened;
+    const cookies = await context.cookies();
+    await page.goto(at(''));
+    await page.getByRole('cell', { name: 'user/bob' }).waitFor();
+    await page.getByRole('link', { name: 'Subscriptions' }).click();
+    await page.getByRole('button', { name: 'New subscription' }).click();
+    const form = page.getByRole('complementary', { name: 'New subscription' });
+    await form.getByLabel('Endpoint').fill('https://hooks.example.com/away');
+    await form.getByLabel('Types').fill('POLICY_UPDATED');
+    const create = form.getByRole('button', { name: 'Create', exact: true });
+    const isAsTyped = async () => {
+      expect(await form.getByLabel('Endpoint').inputValue()).toBe('https://hooks.example.com/away');
+      expect(await form.getByLabel('Types').inputValue()).toBe('POLICY_UPDATED');
+    };
+    const comeBack = await goAway(server, base);
+    await create.click();
+    const alert = form.getByRole('alert');
+    await alert.getByText('The server does not answer.').waitFor();
+    await alert.getByText('Check your connection. What you typed stays on this page.').waitFor();
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'activity-away');
+    await isAsTyped();
+    await comeBack();
+    await context.clearCookies();
+    await create.click();
+    const ended = page.getByRole('dialog', { name: 'Your session has ended' });
+    await ended.waitFor();
+    await isAsTyped();
+    await context.addCookies(cookies);
+    await comeBackLater(page);
+    await ended.waitFor({ state: 'detached' });
+    await isAsTyped();
+    await create.click();
+    await form.getByText('The signing secret is shown this once').waitFor();
+    const { resources } = (await config('GET', '/event-stream/subscriptions')).body;
+    expect(resources.length).toBe(1);
+    await config('DELETE', `/event-stream/subscriptions/${resources[0]}`);
+    // A list.
+    await page.goto(at(''));
+    await page.getByRole('cell', { name: 'user/bob' }).waitFor();
+    const comeBackAgain = await goAway(server, base);
+    await page.getByLabel('Outcome').selectOption('deny');
+    await page.getByRole('main').getByText('The server does not answer.').waitFor();
+    await comeBackAgain();
+    await page.getByRole('main').getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('cell', { name: 'user/bob' }).waitFor();
+  });
+
+  test('a member who is removed is told so, and sees no more records', async () => {
+    const { browser, email } = await site.people.enrolled(tenant, 'config-editor');
+    const cookies = browser.cookies.map(({ name, value }) => ({ name, value, url: `${base}/` }));
+    await using opened = await open({}, cookies);
+    const { page } = opened;
+    await page.goto(at('?outcome=deny'));
+    const row = page.getByRole('cell', { name: 'user/bob' });
+    await row.click();
+    const details = page.getByRole('complementary');
+    await details.getByRole('link', { name: 'Explain it in the policy' }).waitFor();
+    await asAdmin(server.db.adminUrl, 'delete from accord.member where tenant = $1 and email = $2', [tenant, email]);
+    await page.getByLabel('Outcome').selectOption('allow');
+    const dialog = page.getByRole('dialog', { name: 'You are not a member of this tenant any more' });
+    await dialog.waitFor();
+    expect(await axe(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Stay on this page' }).click();
+    await details.waitFor({ state: 'detached' });
+    // What was read before is forgotten, too.
+    await page.getByLabel('Outcome').selectOption('deny');
+    await page.getByRole('main').getByRole('alert').first().waitFor();
+    expect(await row.count()).toBe(0);
+    await look(page, 'activity-member-removed');
+    await page.getByRole('alert').getByRole('link', { name: 'Your tenants' }).click();
+    await page.getByRole('heading', { level: 1, name: 'You are not a member of a tenant.' }).waitFor();
+  });
+
   test('a mail template is previewed, saved, and given back', async () => {
     await using opened = await open();
     const { page, complaints } = opened;
     await page.goto(at('/templates'));
     await page.getByRole('row', { name: /relationship-invitation en/ }).click();
+    await page.getByRole('heading', { level: 1, name: 'relationship-invitation (en)' }).waitFor();
     await page.getByRole('button', { name: 'Show as' }).click();
     await page.getByRole('menuitem', { name: 'Manifest' }).click();
     const shown = await page.getByRole('dialog').locator('pre').innerText();
@@ -118,13 +197,31 @@ describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000
       spec: { tenantRef: { name: tenant }, name: 'relationship-invitation', language: 'en', subject, html, text },
     });
     await page.keyboard.press('Escape');
-    await page.getByLabel('Subject').fill('{{ name }} shares with you');
-    await page.getByRole('button', { name: 'Preview' }).click();
-    await page.getByRole('heading', { level: 2, name: /shares with you$/ }).waitFor();
-    // It follows what is typed.
-    await page.getByLabel('Subject').fill('{{ name }} lends');
+    const part = (label: string) => page.getByRole('textbox', { name: label, exact: true });
+    const type = async (label: string, words: string) => {
+      await part(label).click();
+      await page.keyboard.press('Control+a');
+      await page.keyboard.insertText(words);
+    };
+    await type('Subject', '{{ name }} lends');
     await page.getByRole('heading', { level: 2, name: /lends$/ }).waitFor();
-    await page.getByLabel('Subject').fill('{{ name }} shares with you');
+    // It follows what is typed; what is wrong is said at its line, beside the mail as it was.
+    await type('HTML (Liquid)', '<p>\n  {{ nobody }}</p>');
+    await page.getByText('Line 2, column 6: the mail has no variable nobody').waitFor();
+    await page.locator('.template-part.html .cm-lint-marker-error').waitFor();
+    await page.getByText('This is the mail as it was before the errors.').waitFor();
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'activity-template-error');
+    // The variables of the mail are completed.
+    await type('HTML (Liquid)', '<p>{{ ');
+    await page.keyboard.type('acti');
+    await page.getByRole('option', { name: 'actionUrl' }).click();
+    await page.keyboard.type(' | upc');
+    await page.getByRole('option', { name: 'upcase' }).click();
+    await part('HTML (Liquid)').getByText('{{ actionUrl | upcase', { exact: false }).waitFor();
+    await type('HTML (Liquid)', html);
+    await page.getByText('This is the mail as it was before the errors.').waitFor({ state: 'detached' });
+    await type('Subject', '{{ name }} shares with you');
     await page.getByRole('heading', { level: 2, name: /shares with you$/ }).waitFor();
     const title = page.frameLocator('iframe[title="The mail as it looks"]').getByRole('heading', { level: 1 });
     await title.waitFor();
@@ -151,11 +248,11 @@ describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000
     expect(await axe(page)).toEqual([]);
     await look(page, 'activity-template-conflict');
     await page.getByRole('button', { name: 'Go on with mine' }).click();
-    await whileSent(page, 'PUT', path, () => page.getByLabel('Subject').fill('typed meanwhile'));
+    await whileSent(page, 'PUT', path, () => type('Subject', 'typed meanwhile'));
     await save.click();
     await page.getByText('The template is saved.').waitFor();
     expect(await subjectOf()).toBe('{{ name }} shares with you');
-    expect(await page.getByLabel('Subject').inputValue()).toBe('typed meanwhile');
+    expect(await part('Subject').textContent()).toBe('typed meanwhile');
     await save.click();
     await expect.poll(subjectOf).toBe('typed meanwhile');
     await page.getByText('What you typed before is kept').waitFor({ state: 'detached' });
@@ -171,7 +268,33 @@ describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000
     await page.getByText('The built-in template is used.').waitFor();
     expect(await axe(page)).toEqual([]);
     await look(page, 'activity-template');
-    expect(complaints.filter((one) => !one.includes('412'))).toEqual([]);
+    // Another language, and one that is missing, which begins as a copy.
+    const languages = page.getByRole('navigation', { name: 'Languages of this mail' });
+    await languages.getByRole('link', { name: 'nl' }).click();
+    await page.getByRole('heading', { level: 1, name: 'relationship-invitation (nl)' }).waitFor();
+    await page.getByRole('heading', { level: 2, name: 'Example deelt iets met je bij Example' }).waitFor();
+    await languages.getByRole('button', { name: 'Another language' }).click();
+    await page.getByLabel('Language, such as de or pt-BR').fill('de');
+    await page.keyboard.press('Enter');
+    await page.getByText('There is no template in de yet. What stands here is the one in en').waitFor();
+    await languages.getByRole('link', { name: 'de missing' }).waitFor();
+    await type('Subject', '{{ name }} teilt etwas');
+    await page.getByRole('heading', { level: 2, name: 'Example teilt etwas' }).waitFor();
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'activity-template-missing');
+    await save.click();
+    await languages.getByRole('link', { name: 'de own' }).waitFor();
+    expect((await config('GET', '/mail/templates/relationship-invitation/de')).body).toMatchObject({
+      ...{ subject: '{{ name }} teilt etwas', html, builtIn: false },
+    });
+    await page.getByText('There is no template in de yet').waitFor({ state: 'detached' });
+    await page.getByText(/What you typed before|Somebody else changed this/).waitFor({ state: 'detached' });
+    await languages.getByRole('link', { name: 'fr' }).click();
+    await page.getByRole('heading', { level: 2, name: 'Example partage quelque chose avec vous' }).waitFor();
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'activity-template-narrow');
+    expect(complaints.filter((one) => !/40[04]|412/.test(one))).toEqual([]);
   });
 
   test('a test mail is sent with values; what is wrong is said at its field', async () => {
@@ -207,6 +330,8 @@ describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000
 
     await page.setViewportSize({ width: 390, height: 844 });
     await page.goto(at('/templates/rent-paid/en'));
+    // Nobody knows its values: its variables stand for them.
+    await page.getByRole('heading', { level: 2, name: 'Rent of plate' }).waitFor();
     await page.getByRole('button', { name: 'Send a test mail' }).click();
     await panel.getByLabel('car').fill('{"plate": "AB-1"');
     await panel.getByText('This is no JSON').waitFor();

@@ -2,7 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { putRelationshipType } from '../../server/types/index.ts';
+import { holdTable } from '../helpers/admin.ts';
 import { manifestWriter } from '../helpers/server.ts';
+import { goAway } from './away.ts';
 import { axe, comeBackLater, createPortal, executablePath, look } from './portal.ts';
 
 const policy = `package p
@@ -151,6 +153,95 @@ describe.skipIf(executablePath === undefined)('the model', { timeout: 120_000 },
     expect(complaints.filter((one) => !/4(04|12)/.test(one))).toEqual([]);
   });
 
+  test('the picture is edited in place, with the mouse and by keyboard, and undone', async () => {
+    await using opened = await open();
+    const { page, complaints } = opened;
+    await page.goto(at('/model'));
+    const picture = page.getByRole('region', { name: 'Types and their relationships' });
+    const node = (id: string) => picture.locator(`.react-flow__node[data-id="${id}"]`);
+    const stored = async (name: string) => {
+      const { statusCode, body } = await ask('GET', `${c}/relationship-types/${name}`);
+      return statusCode === 200 ? (JSON.parse(body).inheritedThrough ?? []) : statusCode;
+    };
+    const form = page.getByRole('complementary', { name: 'New relationship type' });
+    const relation = form.getByRole('textbox', { name: 'Relationship' });
+    // From the dot of a type to another type.
+    const dot = (await node('actor-types/user').locator('.begin').boundingBox())!;
+    const car = (await node('resource-types/car').boundingBox())!;
+    await page.mouse.move(dot.x + dot.width / 2, dot.y + dot.height / 2);
+    await page.mouse.down();
+    await page.mouse.move(car.x + 20, car.y + 10, { steps: 8 });
+    await page.mouse.up();
+    expect(await form.getByRole('combobox', { name: 'From' }).inputValue()).toBe('user');
+    expect(await form.getByRole('combobox', { name: 'To' }).inputValue()).toBe('car');
+    await relation.fill('cleans');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('user:cleans:car is saved.').waitFor();
+    expect(await stored('user:cleans:car')).toEqual([]);
+    // Through two that are chosen with Shift.
+    await node('relationship-types/household:keeps:car').click({ modifiers: ['Shift'] });
+    await node('relationship-types/user:lives_in:household').click();
+    await look(page, 'model-picking');
+    expect(await axe(page)).toEqual([]);
+    await page.getByRole('button', { name: 'A user cleans a car also when it has a key of' }).click();
+    const cleans = page.getByRole('complementary', { name: 'Edit user:cleans:car' });
+    expect(await cleans.getByRole('checkbox', { name: /has a key of/ }).isChecked()).toBe(true);
+    await cleans.getByRole('button', { name: 'Save' }).click();
+    const pair = { relationship: 'user:lives_in:household', from: 'household:keeps:car' };
+    await expect.poll(() => stored('user:cleans:car')).toEqual([pair]);
+    const bracket = node(`inherits/user:cleans:car ${pair.relationship} ${pair.from}`);
+    await bracket.getByText('A user cleans a car also when').waitFor();
+    await look(page, 'model-bracket');
+    // The bracket alone is deleted, by keyboard, and comes back.
+    await bracket.focus();
+    await page.keyboard.press('Delete');
+    await page.getByRole('dialog').getByRole('button', { name: 'Inherit no longer' }).click();
+    await expect.poll(() => stored('user:cleans:car')).toEqual([]);
+    await page.getByRole('button', { name: 'Undo' }).last().click();
+    await bracket.waitFor();
+    expect(await stored('user:cleans:car')).toEqual([pair]);
+    await node('relationship-types/user:lives_in:household').focus();
+    await page.keyboard.press('Delete');
+    await page.getByRole('dialog').getByText('2 relationship types are inherited through it').waitFor();
+    await page.keyboard.press('Escape');
+    await node('relationship-types/user:cleans:car').focus();
+    await page.keyboard.press('Delete');
+    const question = page.getByRole('dialog');
+    await question.getByText('0 policies are named after it').waitFor();
+    await question.getByRole('button', { name: 'Delete' }).click();
+    await expect.poll(() => stored('user:cleans:car')).toBe(404);
+    await page.getByRole('button', { name: 'Undo' }).last().click();
+    await bracket.waitFor();
+    await page.getByText('user:cleans:car was deleted.').waitFor({ state: 'detached' });
+    // A type by keyboard: R, and Enter on the other.
+    await node('actor-types/household').focus();
+    await page.keyboard.press('r');
+    await page.getByText('Choose the type that the relationship from home leads to.').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByText('Choose the type that').waitFor({ state: 'detached' });
+    await page.keyboard.press('r');
+    await node('actor-types/user').focus();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => form.getByRole('combobox', { name: 'From' }).inputValue()).toBe('household');
+    expect(await form.getByRole('combobox', { name: 'To' }).inputValue()).toBe('user');
+    await picture.getByRole('button', { name: 'Type', exact: true }).click();
+    await page.getByRole('complementary', { name: 'New type' }).waitFor();
+    await call('DELETE', `${c}/relationship-types/user:cleans:car`);
+    expect(complaints).toEqual([]);
+  });
+
+  test('in a narrow window the form relates and inherits', async () => {
+    await using opened = await open({ viewport: { width: 390, height: 844 } });
+    const { page, complaints } = opened;
+    await page.goto(at('/model?open=actor-types%2Fuser'));
+    await page.getByRole('button', { name: 'Relationship from here' }).click();
+    const form = page.getByRole('complementary', { name: 'New relationship type' });
+    expect(await form.getByRole('combobox', { name: 'From' }).inputValue()).toBe('user');
+    await look(page, 'model-form-390');
+    expect(await page.locator('.react-flow__handle.begin').count()).toBe(0);
+    expect(complaints).toEqual([]);
+  });
+
   test('what a manifest owns is not offered to be changed', async () => {
     const key = { from: 'user', name: 'washes', to: 'car' };
     await putRelationshipType(server.services.types, manifestWriter, tenant, key, {});
@@ -161,6 +252,12 @@ describe.skipIf(executablePath === undefined)('the model', { timeout: 120_000 },
     const panel = page.getByRole('complementary', { name: /user:washes:car/ });
     await panel.getByText('Managed by files test').waitFor();
     expect(await panel.getByRole('button', { name: 'Edit' }).count()).toBe(0);
+    // Nor in the picture, which says whose it is.
+    await page.getByRole('button', { name: 'Picture' }).click();
+    await page.getByRole('button', { name: /^washes.*managed by files test/ }).focus();
+    await page.keyboard.press('Delete');
+    await page.getByRole('status').getByText('Managed by files test').waitFor();
+    expect(await page.getByRole('dialog').count()).toBe(0);
     expect(complaints).toEqual([]);
   });
 
@@ -186,6 +283,8 @@ describe.skipIf(executablePath === undefined)('the model', { timeout: 120_000 },
   });
 
   test('adds and ends a relationship, and exports who may', async () => {
+    // A spreadsheet takes the full width for a formula, too.
+    await relate('user/\uff1dsum', 'may_use', 'car/1');
     await using opened = await open();
     const { page, complaints } = opened;
     await page.goto(at('/model/relationships?type=car&id=1'));
@@ -220,7 +319,7 @@ describe.skipIf(executablePath === undefined)('the model', { timeout: 120_000 },
       .split('\r\n');
     expect(csv).toEqual([
       'subjectType,subjectId,resourceType,resourceId,action',
-      ...['alice', 'ben', 'dora'].map((one) => `user,${one},car,1,car:use`),
+      ...['alice', 'ben', 'dora', "'\uff1dsum"].map((one) => `user,${one},car,1,car:use`),
     ]);
     await page.getByRole('button', { name: 'End: user/dora may_use car/1' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'End the relationship' }).click();
@@ -232,15 +331,30 @@ describe.skipIf(executablePath === undefined)('the model', { timeout: 120_000 },
     await search.getByRole('button', { name: 'Why? user/alice' }).click();
     const why = search.getByRole('region', { name: 'Why: user/alice and car/2' });
     await why.getByText('Allowed: user:alice may car:use on car:2').waitFor();
-    await why.getByText('through user:alice lives_in household:h1').waitFor();
+    // Each relationship on the path, by what people read, leads to itself.
+    await why.getByText('It is inherited through:').waitFor();
+    const hop = 'user:alice has a key of household:h1';
+    await why.getByRole('link', { name: hop }).waitFor();
+    await why.getByRole('link', { name: 'household:h1 keeps car:2' }).waitFor();
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'model-why-path');
     await why.getByRole('link', { name: 'Try it in the policy' }).click();
     await page.getByRole('heading', { level: 1, name: 'car:use' }).waitFor();
     await page.getByText('Allowed: user:alice may car:use on car:2').waitFor();
+    await page.getByRole('link', { name: hop }).waitFor();
     await page.getByLabel('Resource id').fill('3');
     await page.getByText('These facts were loaded for user/alice car/2.').waitFor();
     await page.getByRole('button', { name: 'Load what is stored now' }).click();
     await page.getByText('These facts were loaded for').waitFor({ state: 'detached' });
     await page.getByText(/^Denied:/).waitFor();
+    // What would change the answer is dashed on the path.
+    await page.getByText('It would be inherited through:').waitFor();
+    await page.locator('.why-path li.missing').getByRole('link', { name: 'household:h1 keeps car:3' }).waitFor();
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'policies-missing-path');
+    await page.getByRole('link', { name: hop }).click();
+    await page.getByRole('heading', { name: 'From user/alice' }).waitFor();
+    await page.locator('tr.on, tr[aria-selected=true]').getByText('has a key of').waitFor();
     expect(complaints).toEqual([]);
   });
 
@@ -264,7 +378,48 @@ describe.skipIf(executablePath === undefined)('the model', { timeout: 120_000 },
     await page.getByRole('button', { name: 'Export all relationships' }).click();
     const file = readFileSync(await (await saving).path(), 'utf8');
     expect(file).toContain('"erin"');
+    await page.getByText(`${tenant}-relationships.ndjson is saved: 6 entries.`).waitFor();
     expect(complaints).toEqual([]);
+  });
+
+  test('long work outlives a server that goes away; what did not come to its end is told, and no file is saved', async () => {
+    await using opened = await open();
+    const { page } = opened;
+    const files: string[] = [];
+    page.on('download', (one) => files.push(one.suggestedFilename()));
+    await page.goto(at('/model/import'));
+    const exporting = page.getByRole('button', { name: 'Export all relationships' });
+    await exporting.waitFor();
+    await using held = await holdTable(server.db.adminUrl, 'accord.relationship');
+    await exporting.click();
+    await page.getByText(/^0 of \d+/).waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('The export was cancelled after 0 entries. No file was saved.').waitFor();
+    await exporting.click();
+    await page.getByText(/^0 of \d+/).waitFor();
+    const line = JSON.stringify({
+      from: { type: 'user', id: 'hal' },
+      relationshipType: 'may_use',
+      to: { type: 'car', id: '5' },
+    });
+    const file = { name: 'hal.ndjson', mimeType: 'application/x-ndjson', buffer: Buffer.from(line) };
+    await page.getByLabel('File (NDJSON)').setInputFiles(file);
+    await page.getByRole('button', { name: 'Import 1 line' }).click();
+    await expect.poll(held.waiting).toBe(3);
+    const comeBack = await goAway(server, base);
+    await page.getByRole('region', { name: 'Export' }).getByText('The server does not answer.').waitFor();
+    await page.getByRole('region', { name: 'Import' }).getByText('The server does not answer.').first().waitFor();
+    await page.getByText(`The export failed. ${tenant}-relationships.ndjson was not saved.`).waitFor();
+    await page.getByText(/^hal\.ndjson is still chosen\./).waitFor();
+    await look(page, 'model-import-away');
+    await comeBack();
+    await page.getByRole('button', { name: 'Go on with this import' }).click();
+    await held.letGo();
+    await page.getByText('1 line: 1 created, 0 updated, 0 unchanged').waitFor();
+    expect(files).toEqual([]);
+    await exporting.click();
+    await page.getByText(/-relationships\.ndjson is saved: \d+ entries\./).waitFor();
+    expect(files).toEqual([`${tenant}-relationships.ndjson`]);
   });
 
   test('lists invitations by status, and revokes one', async () => {

@@ -52,7 +52,9 @@ describe.skipIf(executablePath === undefined)('people', { timeout: 120_000 }, as
     await call('PUT', `${c}/actor-types/user`, { attributes: { displayName: { type: 'string' } } });
     await call('PUT', `${c}/resource-types/car`, {});
     await call('PUT', `${c}/relationship-types/user:drives:car`, { invitation: { enabled: true } });
-    await call('PUT', `${c}/relationship-types/user:cares_for:user`, {});
+    await call('PUT', `${c}/relationship-types/user:cares_for:user`, {
+      displayNames: [{ language: 'en', name: 'looks after' }],
+    });
     await call('PUT', `${c}/policies/car:drive`, { rego: policy });
     await server.services.snapshots.refresh(tenant);
     for (const id of ['1', '2'])
@@ -142,7 +144,10 @@ describe.skipIf(executablePath === undefined)('people', { timeout: 120_000 }, as
     await heading(page, 'Alice Aerts');
     await page.getByText('user/alice drives car/1').first().waitFor();
     await page.getByText('user/alice invited').waitFor();
-    await page.getByRole('region', { name: 'Can be reached by' }).getByText('user/carol').waitFor();
+    // By what people read, with the name of the API beside it where there is room.
+    const reached = page.getByRole('region', { name: 'Can be reached by' });
+    await reached.getByText('user/carol looks after cares_for').waitFor();
+    await page.getByText('user/carol looks after user/alice').waitFor();
     expect(await axe(page)).toEqual([]);
     await look(page, `people-person-${width}-${colorScheme}`);
     await page.getByRole('button', { name: 'Decisions' }).click();

@@ -211,13 +211,30 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
     await page.getByRole('option', { name: /^is_owner_of/ }).waitFor();
     await look(page, 'policies-completion');
     await page.keyboard.press('Escape');
+    // And the fields of what is tried, and in a text first what it is compared with.
+    await page.getByLabel('Resource id').fill('c1');
+    const first = page.getByRole('option').first();
+    await type(page, 'package car.sell\n\ndefault outcome := "deny"\n\noutcome := "allow" if input.');
+    await page.keyboard.type('resource.i');
+    await page.getByRole('option', { name: /^input\.resource\.id/ }).waitFor();
+    await type(page, 'package car.sell\n\ndefault outcome := "deny"\n\noutcome := "allow" if input.action == "');
+    await page.keyboard.type('ca');
+    await expect.poll(() => first.textContent()).toMatch(/^car:\w+action$/);
+    await page.keyboard.press('Escape');
+    await page.getByRole('textbox', { name: 'Context (JSON)' }).click();
+    await page.keyboard.insertText('{"country": {"code": "BE"}}');
+    await type(page, 'package car.sell\n\ndefault outcome := "deny"\n\noutcome := "allow" if input.con');
+    await page.keyboard.type('text.cou');
+    await page.getByRole('option', { name: /^input\.context\.country\.code/ }).waitFor();
+    await page.keyboard.press('Escape');
+    await type(page, 'package car.sell\n\ndefault outcome := "deny"\n\noutcome := "allow" if "is_o');
     await page
       .getByText(/^Line 5/)
       .first()
       .waitFor();
     await look(page, 'policies-error');
     await expect.poll(() => page.getByRole('button', { name: 'Save…' }).isDisabled()).toBe(true);
-    await type(page, drive.replace('car.drive', 'car.sell').replace('"drives"', '"is_owner_of"'));
+    await format(page, drive.replace('car.drive', 'car.sell').replace('"drives"', '"is_owner_of"'));
     await page.getByLabel('Resource id').fill('c1');
     await page.getByText('Denied: what is missing is “user:alice is_owner_of car:c1”').waitFor();
     expect(
@@ -269,6 +286,35 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
     expect([back.rego, back.tests]).toEqual([stored.rego, stored.tests]);
     expect(complaints.filter((one) => !/40[04]/.test(one))).toEqual([]);
   });
+
+  /** A text that is to be formatted becomes the one that it is formatted to. */
+  const format = async (page: Page, rego: string) => {
+    // What does not parse is not changed, and the page says where.
+    await page.getByRole('button', { name: 'Format', exact: true }).click();
+    await page.getByText(/^The text cannot be formatted. Line 5, column \d+: /).waitFor();
+    await look(page, 'policies-not-formatted');
+    const untidy = rego.replaceAll('\n\t', '\n   ').replaceAll('\n\n', '\n');
+    await type(page, untidy);
+    await page.getByText(/^The text cannot be formatted/).waitFor({ state: 'detached' });
+    const text = () => editor(page).locator('.cm-line').allTextContents();
+    const lines = (of: string) => of.trimEnd().split('\n');
+    await expect.poll(async () => (await text()).join('\n').trimEnd()).toBe(untidy.trimEnd());
+    // The cursor stays in its word.
+    await page.keyboard.press('Control+Home');
+    for (let line = 1; line < lines(untidy).findIndex((one) => one.includes('link.to.type')) + 1; line++)
+      await page.keyboard.press('ArrowDown');
+    for (let column = 0; column < 3 + 'link.'.length; column++) await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Shift+Alt+F');
+    await expect.poll(async () => (await text()).join('\n').trimEnd()).toBe(rego.trimEnd());
+    await page.keyboard.insertText('X');
+    await expect.poll(text).toContain('\tlink.Xto.type == input.resource.type');
+    // One step back is what was typed, and another one the text as it was before it was formatted.
+    await page.keyboard.press('Control+z');
+    await page.keyboard.press('Control+z');
+    await expect.poll(async () => (await text()).join('\n').trimEnd()).toBe(untidy.trimEnd());
+    await page.getByRole('button', { name: 'Format', exact: true }).click();
+    await expect.poll(async () => (await text()).join('\n').trimEnd()).toBe(rego.trimEnd());
+  };
 
   const edit = async (page: Page, rego: string) => {
     await type(page, rego);
@@ -477,7 +523,7 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
     await editor(page).click();
     await page.keyboard.insertText('not taken');
     expect(await editor(page).textContent()).not.toContain('not taken');
-    expect(await page.getByRole('button', { name: 'Save…' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: /^(Save…|Format)$/ }).count()).toBe(0);
     await page.getByRole('button', { name: 'Show as' }).click();
     await page.getByRole('menuitem', { name: 'Manifest (YAML)' }).click();
     await page.getByRole('dialog').getByText('kind: Policy').waitFor();

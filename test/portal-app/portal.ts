@@ -101,8 +101,16 @@ type Tab = { page: Page; context: BrowserContext };
 /** Tabs that nobody uses now, by their options: where the application was loaded before, it is there in half the time. */
 const idle = new Map<string, Tab[]>();
 
+/** What can be undone is offered for this long; on a busy machine the walk comes to it later. */
+const undoMs = 8_000;
+const undoStays = `{
+  const { setTimeout } = window;
+  window.setTimeout = (act, ms, ...more) => (ms === ${undoMs} ? 0 : setTimeout(act, ms, ...more));
+}`;
+
 async function newTab(options: BrowserContextOptions): Promise<Tab> {
   const context = await (await browserOfFile()).newContext(options);
+  await context.addInitScript(undoStays);
   return { page: await context.newPage(), context };
 }
 

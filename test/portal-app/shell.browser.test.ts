@@ -41,7 +41,7 @@ describe.skipIf(executablePath === undefined)('the portal', { timeout: 120_000 }
       await lookAround(page, `portal-${name}`);
     }
     await page.goto(at('/t/gallery/why'));
-    await page.getByRole('region', { name: 'masked' }).waitFor();
+    await page.getByRole('region', { name: 'masked', exact: true }).waitFor();
     await lookAround(page, 'portal-why');
     expect(complaints).toEqual([]);
   });
@@ -130,7 +130,17 @@ describe.skipIf(executablePath === undefined)('the portal', { timeout: 120_000 }
     const deny = page.getByRole('region', { name: 'deny', exact: true });
     await deny.getByText('Denied: what is missing is “user:alice is_owner_of record:rec-pat').waitFor();
     const relationships = deny.locator('.why-relations');
-    await expect.poll(() => relationships.locator('.missing').count()).toBe(1);
+    await expect.poll(() => relationships.locator('.why-item.missing').count()).toBe(1);
+    // Of the path over which it would be inherited, what is there is not dashed.
+    await expect.poll(() => relationships.locator('.why-path li').count()).toBe(4);
+    expect(await relationships.locator('.why-path li.missing').count()).toBe(3);
+    const hop = relationships.getByRole('link', { name: 'user:alice lives in household:h-1' });
+    expect(await hop.getAttribute('href')).toBe(
+      '/portal/t/gallery/model/relationships?type=user&id=alice&relationship=user%2Falice+lives_in+household%2Fh-1',
+    );
+    const masked = page.getByRole('region', { name: 'masked path', exact: true }).locator('.why-path');
+    await masked.getByText('lives in').waitFor();
+    expect(await masked.getByRole('link').count()).toBe(0);
     const line = deny.locator('.why-policy').getByRole('link', { name: 'line 11' });
     expect(await line.getAttribute('href')).toBe('/portal/t/gallery/policies/records-read?line=11');
     const allow = page.getByRole('region', { name: 'allow', exact: true });

@@ -335,13 +335,43 @@ helper if input.h
   });
 });
 
-test('format lays v1 out and reports a fault', async () => {
-  expect(await compiler.format('t', 'package a\nx  if {input.x==1\n}')).toEqual({
-    ok: true,
-    source: 'package a\n\nx if input.x == 1\n',
+describe('format', () => {
+  const formatted = async (source: string) => {
+    const result = await compiler.format('t', source);
+    if (!result.ok) throw new Error(JSON.stringify(result.errors));
+    return result.source;
+  };
+
+  test('lays v1 out and reports a fault', async () => {
+    expect(await compiler.format('t', 'package a\nx  if {input.x==1\n}')).toEqual({
+      ok: true,
+      source: 'package a\n\nx if input.x == 1\n',
+    });
+    expect(await compiler.format('t', 'package a\nx := [')).toMatchObject({
+      ok: false,
+      errors: [{ row: 2, col: 6 }, { row: 2 }],
+    });
   });
-  expect(await compiler.format('t', 'package a\nx := [')).toMatchObject({
-    ok: false,
-    errors: [{ row: 2, col: 6 }, { row: 2 }],
+
+  test('what is older stays older, until it can be read as v1', async () => {
+    expect(await formatted('package a\nx = 1 {input.x==1;\n  input.y }')).toBe(
+      'package a\n\nx = 1 {\n\tinput.x == 1\n\tinput.y\n}\n',
+    );
+    // The formatter writes `if` where the keywords are imported: then the text is v1, and is laid out as that.
+    expect(await formatted('package a\nimport future.keywords\nq[x] = y { x := 1; y := 2 }')).toBe(
+      'package a\n\nimport future.keywords\n\nq[x] := y if {\n\tx := 1\n\ty := 2\n}\n',
+    );
+  });
+
+  test.each([
+    'package a\n#one\n  # METADATA\n# title: t\nx := { # two\n "a" : 1, # three\n # four\n}\n\n\n# five\ny if {\n# six\ninput.x # seven\n}\n#eight',
+    'package a\nx = 1 { # one\n input.y # two\n} else = 2 { # three\n input.z }\n# four',
+    'package a\nimport rego.v1\nx contains y if { some y in [1, # one\n2,# two\n3]; y>1 } # three',
+  ])('keeps comments and what the policy means; formatted twice it is the same: %j', async (source) => {
+    const once = await formatted(source);
+    const words = (text: string) => text.match(/# ?(one|two|three|four|five|six|seven|eight)/g)?.length;
+    expect(words(once)).toBe(words(source));
+    expect(await formatted(once)).toBe(once);
+    expect((await accepted(once)).wasm).toEqual((await accepted(source)).wasm);
   });
 });

@@ -59,6 +59,47 @@ describe('input.graph', () => {
     expect((await drive('erin', 'f')).outcome).toBe('deny');
   });
 
+  test('a deny tells the paths over which the relationship would be inherited, and where each is broken', async () => {
+    const step = (from: string, relationshipType: string, to: string) => {
+      const [a, b] = [from, to].map((one) => one.split('/')).map(([type, id]) => ({ type, ...(id && { id }) }));
+      return { from: a, relationshipType, to: b };
+    };
+    const pathsOf = async (user: string, car: string) => {
+      const { explain } = await drive(user, car, '?explain=true');
+      for (const { relationship } of explain.missingPaths ?? [])
+        expect(relationship).toEqual(step(`user/${user}`, 'drives', `car/${car}`));
+      return explain.missingPaths?.map(({ through }: { through: object[] }) => through);
+    };
+    const missing = { missing: true };
+    // Nothing is there.
+    expect(await pathsOf('fay', 'g')).toEqual([
+      [
+        { ...step('user/fay', 'member_of', 'group'), ...missing },
+        { ...step('group', 'owns', 'car/g'), ...missing },
+      ],
+    ]);
+    // The one end, and then both, of different groups.
+    await relate('group/garage', 'owns', 'car/g');
+    const joins = [
+      { ...step('user/fay', 'member_of', 'group/garage'), ...missing },
+      step('group/garage', 'owns', 'car/g'),
+    ];
+    expect(await pathsOf('fay', 'g')).toEqual([joins]);
+    for (const group of ['one', 'two', 'three', 'four']) await relate('user/fay', 'member_of', `group/${group}`);
+    const paths = await pathsOf('fay', 'g');
+    expect(paths).toHaveLength(3);
+    for (const path of paths)
+      expect(path).toEqual([
+        step('user/fay', 'member_of', `group/${path[0].to.id}`),
+        { ...step(`group/${path[0].to.id}`, 'owns', 'car/g'), ...missing },
+      ]);
+    // What is told is true: with the last step she may.
+    const { from } = paths[0][1];
+    await relate(`group/${from.id}`, 'owns', 'car/g');
+    expect((await drive('fay', 'g')).outcome).toBe('allow');
+    expect((await drive('fay', 'g', '?explain=true')).explain).not.toHaveProperty('missingPaths');
+  });
+
   test('a subject without a type is one of the default type, and a user is its own', async () => {
     await relate('user/alice', 'drives', 'car/a');
     const resource = { type: 'car', id: 'a' };

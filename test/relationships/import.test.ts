@@ -144,6 +144,22 @@ describe('import', () => {
     });
   });
 
+  test('lines that are compressed are refused, and not read as lines', async () => {
+    const post = async (encoding: string) =>
+      server.app.inject({
+        method: 'POST',
+        url: `/${cars.tenant}/relationships/import`,
+        headers: {
+          authorization: `Bearer ${await server.client(cars.tenant, 'relationships:write')}`,
+          ...{ 'content-type': ndjson, 'content-encoding': encoding },
+        },
+        payload: drives('encoded', '1'),
+      });
+    const refused = await post('gzip');
+    expect([refused.statusCode, refused.json().detail]).toEqual([415, 'Send the lines without Content-Encoding.']);
+    expect((await post('identity')).json()).toMatchObject({ created: 1 });
+  });
+
   test(`a line of importLineBytesMax is read; importErrorsMax errors are told, all are counted`, async () => {
     const bare = drives('full', '1');
     const padded = bare.replace('{', `{${' '.repeat(limits.importLineBytesMax - bare.length)}`);

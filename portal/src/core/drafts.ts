@@ -93,11 +93,14 @@ export function useDraft<T>(name: string, basedOn?: string) {
   /**
    * `draft`, as it was sent, is stored with this ETag. What was typed since stays, as a change of it.
    * @param adapt what was typed since, where it holds what it is a change of
+   * @returns what was typed since
    */
   const saved = useCallback(
-    (draft: T | undefined, etag?: string, adapt = (typed: T) => typed) => {
-      if (latest.current === undefined || latest.current.value === draft) drop();
-      else put(keptOf(adapt(latest.current.value), etag));
+    (draft: T | undefined, etag?: string, adapt = (typed: T) => typed): T | undefined => {
+      if (latest.current === undefined || latest.current.value === draft) return void drop();
+      const typed = adapt(latest.current.value);
+      put(keptOf(typed, etag));
+      return typed;
     },
     [drop, put],
   );

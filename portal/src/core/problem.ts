@@ -33,6 +33,14 @@ export class NoAnswer extends Error {
   }
 }
 
+/** The connection ended while an answer arrived. */
+export class BrokenOff extends Error {
+  constructor(cause?: unknown) {
+    super('The answer broke off.', { cause });
+    this.name = 'BrokenOff';
+  }
+}
+
 /** Somebody else changed it since it was read. */
 export const isConflict = (error: unknown) => error instanceof ApiProblem && error.status === 412;
 /** What was to be made is there already. A manifest's is told before the condition is looked at. */

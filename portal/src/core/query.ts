@@ -22,6 +22,22 @@ const onError = (error: Error) => {
     });
 };
 
+/** Queries of a tenant's configuration, by room and part: what people write is made from them. */
+const configuration: Record<string, true | readonly unknown[]> = {
+  ...{ session: true, templates: true, issuers: true, clients: true, branding: true, limits: true, keys: true },
+  ...{ subscriptions: true, manifests: true },
+  policies: [undefined, 'one', 'stored', 'found', 'vocabulary', 'library', 'revisions', 'revision', 'servers'],
+  model: ['types', 'policy-names'],
+  consents: ['definitions', 'tree', 'text'],
+};
+const isOfRecords = ({ queryKey: [room, , part] }: Pick<Query, 'queryKey'>) => {
+  const parts = configuration[String(room)];
+  return parts !== true && !parts?.includes(part);
+};
+
+/** Who may not see records any more keeps none: they are asked for again, and refused. */
+export const forgetRecords = () => void queryClient.resetQueries({ predicate: isOfRecords });
+
 /** For what the server writes down at each reading, and for what is being edited: it is read when the page asks, and at no other time. */
 export const readOnce = {
   ...{ staleTime: Number.POSITIVE_INFINITY, gcTime: 0 },

@@ -1,14 +1,16 @@
 /** An editor of one text: Rego, JSON, or another language. What is typed goes out by onChange; a value that is another than what was typed replaces the text. */
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete';
-import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
+import { defaultKeymap, history, historyKeymap, indentWithTab, isolateHistory } from '@codemirror/commands';
 import { json } from '@codemirror/lang-json';
 import { bracketMatching, indentOnInput } from '@codemirror/language';
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint';
+import { diff } from '@codemirror/merge';
 import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
 import { Compartment, EditorState, type Extension } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { useEffect, useRef } from 'react';
 import { completeRego, noVocabulary, type Vocabulary } from './completion.ts';
+import './editor.css';
 import { look } from './look.ts';
 import { marks, type Reach, setReach, setToldLines } from './marks.ts';
 import { regoLanguage } from './rego-language.ts';
@@ -30,6 +32,10 @@ type Props = {
   cursor?: { line?: number } | undefined;
   /** Somebody went to another line. */
   onLine?: (line: number) => void;
+  /** Shift-Alt-F, where the text can be changed. */
+  onFormat?: () => void;
+  /** Without numbers of lines, and Enter makes none. It does not change. */
+  isOneLine?: boolean;
 };
 const noLines: readonly number[] = [];
 const reached = new WeakSet<object>();
@@ -63,21 +69,26 @@ const typeOverSelection = EditorView.domEventHandlers({
 });
 
 const editing: Extension = [
-  typeOverSelection,
-  ...[lineNumbers(), history(), drawSelection(), indentOnInput(), bracketMatching(), closeBrackets()],
-  ...[highlightActiveLine(), highlightSelectionMatches(), search({ top: true }), lintGutter(), EditorView.lineWrapping],
-  keymap.of([
-    ...[closeBracketsKeymap, searchKeymap, historyKeymap, completionKeymap, lintKeymap].flat(),
-    ...defaultKeymap,
-    indentWithTab,
-  ]),
+  ...[typeOverSelection, history(), drawSelection(), bracketMatching(), closeBrackets(), EditorView.lineWrapping],
+  keymap.of([...closeBracketsKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap]),
+];
+
+const lines: Extension = [
+  ...[lineNumbers(), indentOnInput(), highlightActiveLine(), highlightSelectionMatches(), search({ top: true })],
+  ...[lintGutter(), keymap.of([...searchKeymap, ...defaultKeymap, indentWithTab])],
+];
+
+const oneLine: Extension = [
+  EditorView.clipboardInputFilter.of((text) => text.replaceAll(/\s*[\r\n]+\s*/g, ' ')),
+  keymap.of([{ key: 'Enter', run: () => true }, ...defaultKeymap]),
 ];
 
 export function CodeEditor({ label, language, value, readOnly = false, problems, reach, ...props }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const editor = useRef<EditorView>(undefined);
-  const { lines = noLines, cursor } = props;
-  const given = { onChange: props.onChange, onLine: props.onLine, vocabulary: props.vocabulary ?? noVocabulary };
+  const { lines: marked = noLines, cursor } = props;
+  const { onChange, onLine, onFormat, vocabulary = noVocabulary, isOneLine = false } = props;
+  const given = { onChange, onLine, onFormat, vocabulary };
   const now = useRef(given);
   now.current = given;
   // biome-ignore lint/correctness/useExhaustiveDependencies: made once for a label; the text comes by the effect below
@@ -87,8 +98,10 @@ export function CodeEditor({ label, language, value, readOnly = false, problems,
       state: EditorState.create({
         doc: value,
         extensions: [
-          ...[look(label), editing, marks, languageOf(language, () => now.current.vocabulary)],
+          ...[look(label), editing, isOneLine ? oneLine : [lines, marks]],
+          languageOf(language, () => now.current.vocabulary),
           access.of(locked(readOnly)),
+          keymap.of([{ key: 'Shift-Alt-f', run: (view) => formatBy(view, now.current.onFormat) }]),
           EditorView.updateListener.of((update) => {
             if (update.transactions.some((one) => one.isUserEvent('accord.told'))) return;
             if (update.docChanged) now.current.onChange?.(update.state.doc.toString());
@@ -106,21 +119,20 @@ export function CodeEditor({ label, language, value, readOnly = false, problems,
   }, [readOnly]);
   useEffect(() => {
     const view = editor.current;
-    if (view === undefined || view.state.doc.toString() === value) return;
-    view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: value }, userEvent: 'accord.told' });
+    if (view !== undefined) replaceText(view, value);
   }, [value]);
   useEffect(() => {
     const view = editor.current;
     if (view) view.dispatch(setDiagnostics(view.state, diagnosticsOf(view.state, problems ?? [])));
   }, [problems]);
   useEffect(() => editor.current?.dispatch({ effects: setReach.of(reach) }), [reach]);
-  const told = lines.join();
+  const told = marked.join();
   // biome-ignore lint/correctness/useExhaustiveDependencies: told has the lines
   useEffect(() => {
     const view = editor.current;
     if (view === undefined) return;
-    view.dispatch({ effects: setToldLines.of(lines) });
-    const first = lines.find((line) => line >= 1 && line <= view.state.doc.lines);
+    view.dispatch({ effects: setToldLines.of(marked) });
+    const first = marked.find((line) => line >= 1 && line <= view.state.doc.lines);
     // Whoever is in the text sees what is marked around the cursor.
     if (first !== undefined && !view.hasFocus) scrollWithin(view, first);
   }, [told, readOnly ? value : undefined]);
@@ -134,6 +146,24 @@ export function CodeEditor({ label, language, value, readOnly = false, problems,
     view.focus();
   }, [cursor]);
   return <div ref={box} className="code-editor" />;
+}
+
+function formatBy({ state }: EditorView, format: (() => void) | undefined): boolean {
+  if (format === undefined || state.readOnly) return false;
+  format();
+  return true;
+}
+
+/** One step to undo. Only what differs is replaced, so that the cursor stays in its place of the text. */
+function replaceText(view: EditorView, value: string): void {
+  const before = view.state.doc.toString();
+  if (before === value) return;
+  // As the editor keeps it: half of a line break would become one of its own.
+  const after = value.replaceAll(/\r\n?/g, '\n');
+  const changes = diff(before, after, { scanLimit: 500 }).map(({ fromA, toA, fromB, toB }) => ({
+    ...{ from: fromA, to: toA, insert: after.slice(fromB, toB) },
+  }));
+  view.dispatch({ changes, userEvent: 'accord.told', annotations: isolateHistory.of('full') });
 }
 
 /** Shows a line in the middle of the editor, and leaves the page where it is. */

@@ -9,8 +9,25 @@ export type Vocabulary = {
   /** Relationships, without their ends. */
   relationships: readonly string[];
   consents: readonly string[];
+  /** Names of policies. */
+  actions: readonly string[];
+  /** Paths of the input that is tried, such as input.resource.owner. */
+  fields?: readonly string[];
 };
-export const noVocabulary: Vocabulary = { types: [], relationships: [], consents: [] };
+export const noVocabulary: Vocabulary = { types: [], relationships: [], consents: [], actions: [] };
+
+const fieldsMax = 200;
+
+/** The paths of an input below its own members. */
+export function fieldsOf(input: unknown, path = 'input', depth = 0): string[] {
+  if (typeof input !== 'object' || input === null || depth > 5) return [];
+  // Entries of a list are alike.
+  if (Array.isArray(input)) return fieldsOf(input[0], path, depth + 1);
+  return Object.entries(input)
+    .filter(([name]) => /^[A-Za-z_]\w*$/.test(name))
+    .flatMap(([name, value]) => [`${path}.${name}`, ...fieldsOf(value, `${path}.${name}`, depth + 1)])
+    .slice(0, fieldsMax);
+}
 
 /** As docs/policies.md lists them. */
 const paths: readonly [path: string, about: string][] = [
@@ -54,21 +71,42 @@ export const completeRego =
     const text = /"([^"\\]*)$/.exec(before);
     // An odd number of quotes: the cursor is inside of a text.
     if (text && (before.split('"').length - 1) % 2 === 1)
-      return { from: context.pos - (text[1]?.length ?? 0), options: named(read()), validFor: /^[^"\\]*$/ };
+      return {
+        from: context.pos - (text[1]?.length ?? 0),
+        options: named(read(), before.slice(0, text.index)),
+        validFor: /^[^"\\]*$/,
+      };
+    const fields = read().fields ?? [];
     const path = /\binput(?:\.\w*)+$/.exec(before);
-    if (path) return { from: context.pos - path[0].length, options: ofInput, validFor: /^[\w.]*$/ };
-    const member = /\w\.(\w*)$/.exec(before);
-    if (member) return { from: context.pos - (member[1]?.length ?? 0), options: ofMembers, validFor: /^\w*$/ };
+    if (path)
+      return { from: context.pos - path[0].length, options: [...ofInput, ...ofFields(fields)], validFor: /^[\w.]*$/ };
+    const member = /[\w\])]\.(\w*)$/.exec(before);
+    if (member) return { from: context.pos - (member[1]?.length ?? 0), options: membersOf(fields), validFor: /^\w*$/ };
     const word = context.matchBefore(/[A-Za-z_]\w*/);
     if (!word && !context.explicit) return null;
     return { from: word?.from ?? context.pos, options: [...ofInput, ...ofLanguage], validFor: /^\w*$/ };
   };
 
-function named({ types, relationships, consents }: Vocabulary): Completion[] {
+const known = new Set([...paths.map(([path]) => path), ...members]);
+const ofFields = (fields: readonly string[]): Completion[] =>
+  fields.filter((one) => !known.has(one)).map((one) => option(one, 'property', 'in the question'));
+
+function membersOf(fields: readonly string[]): Completion[] {
+  const last = new Set(fields.map((one) => one.slice(one.lastIndexOf('.') + 1)));
+  const own = [...last].filter((one) => !known.has(one));
+  return [...ofMembers, ...own.map((one) => option(one, 'property', 'in the question'))];
+}
+
+/** What a text is compared with goes first. @param before the line before the text */
+function named({ types, relationships, consents, actions }: Vocabulary, before: string): Completion[] {
+  const [, compared = ''] = /(\w+)\s*(?:==|!=|:=|=)\s*$/.exec(before) ?? [];
+  const of = (names: readonly string[], type: string, detail: string, places: RegExp) =>
+    names.map((one) => ({ ...option(one, type, detail), boost: places.test(compared) ? 50 : 0 }));
   return [
-    ...['allow', 'deny'].map((one) => option(one, 'constant', 'outcome')),
-    ...relationships.map((one) => option(one, 'interface', 'relationship')),
-    ...types.map((one) => option(one, 'class', 'type')),
-    ...consents.map((one) => option(one, 'text', 'consent')),
+    ...of(['allow', 'deny'], 'constant', 'outcome', /^outcome$/),
+    ...of(relationships, 'interface', 'relationship', /^relationshipType$/),
+    ...of(types, 'class', 'type', /^type$/),
+    ...of(consents, 'text', 'consent', /^name$/),
+    ...of(actions, 'constant', 'action', /^action$/),
   ];
 }

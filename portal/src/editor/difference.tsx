@@ -4,6 +4,7 @@ import { MergeView, unifiedMergeView } from '@codemirror/merge';
 import { EditorState, type Extension } from '@codemirror/state';
 import { EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { useEffect, useRef } from 'react';
+import './editor.css';
 import { look } from './look.ts';
 import { regoLanguage } from './rego-language.ts';
 

@@ -7,11 +7,15 @@ import { nonce } from '../core/page.ts';
 
 const colours = HighlightStyle.define([
   { tag: tags.keyword, color: 'var(--accent)', fontWeight: '600' },
+  { tag: tags.tagName, color: 'var(--accent)' },
   { tag: tags.comment, color: 'var(--dim)', fontStyle: 'italic' },
   { tag: [tags.string, tags.atom, tags.bool, tags.null, tags.number], color: 'var(--series-3)' },
   { tag: [tags.function(tags.variableName), tags.namespace], color: 'var(--series-4)' },
   { tag: tags.special(tags.variableName), color: 'var(--warn)' },
-  { tag: [tags.propertyName, tags.variableName, tags.operator, tags.bracket, tags.punctuation], color: 'var(--text)' },
+  {
+    tag: [tags.propertyName, tags.attributeName, tags.variableName, tags.operator, tags.bracket, tags.punctuation],
+    color: 'var(--text)',
+  },
 ]);
 
 const theme = EditorView.theme({

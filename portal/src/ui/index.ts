@@ -5,6 +5,7 @@ export { CopyId, copyText, middleCut } from './copy.tsx';
 export { Dialog } from './dialog.tsx';
 export { DraftConflict } from './draft-conflict.tsx';
 export { Empty } from './empty.tsx';
+export { useExport } from './export.tsx';
 export { Facts } from './facts.tsx';
 export { ChoiceFilter, Filters, TextFilter } from './filters.tsx';
 export { Icon, type IconName } from './icons.tsx';

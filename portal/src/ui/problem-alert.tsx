@@ -1,6 +1,6 @@
 /** An error: what happened, what was kept, what to do. */
 import { Button } from '@mantine/core';
-import { ApiProblem, isConflict, NoAnswer } from '../core/problem.ts';
+import { ApiProblem, BrokenOff, isConflict, NoAnswer } from '../core/problem.ts';
 import { CopyId } from './copy.tsx';
 import { Icon } from './icons.tsx';
 import type { UiTexts } from './texts.en.ts';
@@ -8,6 +8,7 @@ import { useUiTexts } from './texts.ts';
 
 function said(error: unknown, texts: UiTexts): { title: string; detail?: string } {
   if (error instanceof NoAnswer) return { title: texts.problemNoAnswer, detail: texts.problemNoAnswerWhy };
+  if (error instanceof BrokenOff) return { title: texts.problemBrokenOff, detail: texts.problemBrokenOffWhy };
   if (isConflict(error)) return { title: texts.problemConflict, detail: texts.problemConflictWhy };
   if (!(error instanceof ApiProblem)) return { title: texts.problemUnknown, detail: String(error) };
   return error.message === error.title ? { title: error.title } : { title: error.title, detail: error.message };

@@ -12,7 +12,7 @@ export function Progress({ label, done, total, onCancel }: Props) {
   const began = useRef({ at: performance.now(), done });
   const seconds = (performance.now() - began.current.at) / 1000;
   const rate = seconds < 1 ? undefined : (done - began.current.done) / seconds;
-  const left = rate && total !== undefined ? Math.ceil((total - done) / rate) : undefined;
+  const left = rate && total !== undefined ? Math.max(0, Math.ceil((total - done) / rate)) : undefined;
   const figures = [
     total === undefined
       ? done.toLocaleString(language)

@@ -1,13 +1,14 @@
 /**
  * Over the page when the session has ended, or the person is no member any more. What is typed below stays: the log-in is in another
- * tab, and this page goes on when somebody comes back to it.
+ * tab, and this page goes on when somebody comes back to it. Who is no member any more sees no records below it.
  */
 import { Button } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { api } from '../core/api.ts';
 import { base, ownTenant } from '../core/page.ts';
+import { forgetRecords } from '../core/query.ts';
 import { isMemberHere, logInPath, type Session } from '../core/session.ts';
-import { useSessionEnded } from '../core/session-end.ts';
+import { membershipEnded, useSessionEnded } from '../core/session-end.ts';
 import { Dialog } from './dialog.tsx';
 import { useUiTexts } from './texts.ts';
 
@@ -27,7 +28,13 @@ export function SessionOver() {
   const [ended, setEnded] = useState<'session' | 'membership'>();
   const [isAside, setAside] = useState(false);
   useEffect(() => {
-    if (hasEnded) return void whatEnded().then(setEnded);
+    if (hasEnded)
+      return void whatEnded().then((what) => {
+        setEnded(what);
+        if (what !== 'membership') return;
+        membershipEnded();
+        forgetRecords();
+      });
     setEnded(undefined);
     setAside(false);
   }, [hasEnded]);

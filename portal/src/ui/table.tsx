@@ -1,4 +1,8 @@
-/** A list: a head that stays, rows by keyboard (arrows, Home, End, Enter), pages by cursor. */
+// biome-ignore-all lint/a11y/noRedundantRoles: cards are no table any more to browsers that go by `display`
+/**
+ * A list: a head that stays, rows by keyboard (arrows, Home, End, Enter), pages by cursor. On a narrow screen each row is a card. That is
+ * done by style alone, and the roles are said, so that it is the same table to screen readers.
+ */
 import { Button } from '@mantine/core';
 import { type KeyboardEvent, type ReactNode, useId } from 'react';
 import type { Pages } from '../core/query.ts';
@@ -39,24 +43,30 @@ export function DataTable<T>({ label, columns, pages, rowKey, onOpen, selected, 
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls is reached by keyboard
     <section className="table-box" aria-labelledby={caption} tabIndex={0}>
-      <table className="data" aria-busy={more?.isLoading ?? false}>
+      <table className="data cards" role="table" aria-busy={more?.isLoading ?? false}>
         <caption className="visually-hidden" id={caption}>
           {label}
         </caption>
-        <thead>
-          <tr>
+        <thead role="rowgroup">
+          <tr role="row">
             {columns.map(({ id, header, numeric, width }) =>
               header === '' ? (
-                <td key={id} style={{ width }} />
+                <td key={id} role="cell" style={{ width }} />
               ) : (
-                <th key={id} scope="col" className={numeric ? 'numeric' : undefined} style={{ width }}>
+                <th
+                  key={id}
+                  role="columnheader"
+                  scope="col"
+                  className={numeric ? 'numeric' : undefined}
+                  style={{ width }}
+                >
                   {header}
                 </th>
               ),
             )}
           </tr>
         </thead>
-        <tbody onKeyDown={moveBetweenRows}>
+        <tbody role="rowgroup" onKeyDown={moveBetweenRows}>
           {more?.isLoading && rows.length === 0 ? (
             <Skeletons columns={columns.length} />
           ) : (
@@ -64,9 +74,9 @@ export function DataTable<T>({ label, columns, pages, rowKey, onOpen, selected, 
               const key = rowKey(row);
               return (
                 <Row key={key} first={index === 0} selected={key === selected} onOpen={onOpen && (() => onOpen(row))}>
-                  {columns.map(({ id, cell, numeric }) => (
-                    <td key={id} className={numeric ? 'numeric' : undefined}>
-                      {cell(row)}
+                  {columns.map(({ id, header, cell, numeric }) => (
+                    <td key={id} role="cell" data-label={header} className={numeric ? 'numeric' : undefined}>
+                      <div className="value">{cell(row)}</div>
                     </td>
                   ))}
                 </Row>
@@ -84,6 +94,7 @@ type RowProps = { first: boolean; selected: boolean; onOpen?: () => void; childr
 
 const Row = ({ first, selected, onOpen, children }: RowProps) => (
   <tr
+    role="row"
     tabIndex={first || selected ? 0 : -1}
     aria-selected={selected || undefined}
     className={onOpen ? 'opens' : undefined}
@@ -112,8 +123,8 @@ function moveBetweenRows(event: KeyboardEvent<HTMLElement>): void {
 const Skeletons = ({ columns }: { columns: number }) =>
   Array.from({ length: 6 }, (_, row) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike
-    <tr key={row}>
-      <td colSpan={columns}>
+    <tr key={row} role="row">
+      <td role="cell" colSpan={columns}>
         <span className="skeleton" />
       </td>
     </tr>

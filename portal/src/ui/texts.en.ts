@@ -54,6 +54,8 @@ export const en = {
   emptyManifest: 'The same as a manifest',
   problemNoAnswer: 'The server does not answer.',
   problemNoAnswerWhy: 'Check your connection. What you typed stays on this page.',
+  problemBrokenOff: 'The connection ended before all of the answer had arrived.',
+  problemBrokenOffWhy: 'What had arrived is discarded: no file was saved, and nothing counts as checked. Begin again.',
   problemConflict: 'Somebody else changed this after you opened it.',
   problemConflictWhy: 'Nothing was overwritten. Your change is kept here; load the newest version and compare.',
   draftConflictWhy: 'Nothing was overwritten, and what you typed is kept. This is stored now:',
@@ -71,6 +73,12 @@ export const en = {
   progressOf: (done: string, total: string) => `${done} of ${total}`,
   progressRate: (rate: string) => `${rate} per second`,
   progressLeft: (time: string) => `${time} left`,
+  exporting: 'The export arrives',
+  exported: (name: string, count: number) =>
+    `${name} is saved: ${plural('en', count, { one: '# entry', other: '# entries' })}.`,
+  exportCancelled: (count: number) =>
+    `The export was cancelled after ${plural('en', count, { one: '# entry', other: '# entries' })}. No file was saved.`,
+  exportFailed: (name: string) => `The export failed. ${name} was not saved.`,
   seconds: (count: number) => plural('en', count, { one: '# second', other: '# seconds' }),
   minutes: (count: number) => plural('en', count, { one: '# minute', other: '# minutes' }),
   sessionEnded: 'Your session has ended',

@@ -59,6 +59,9 @@ export const fr = {
   emptyManifest: 'La même chose en manifeste',
   problemNoAnswer: 'Le serveur ne répond pas.',
   problemNoAnswerWhy: 'Vérifiez votre connexion. Ce que vous avez saisi reste sur cette page.',
+  problemBrokenOff: 'La connexion s’est terminée avant l’arrivée de toute la réponse.',
+  problemBrokenOffWhy:
+    'Ce qui était arrivé est écarté : aucun fichier n’est enregistré, et rien n’est considéré comme vérifié. Recommencez.',
   problemConflict: 'Quelqu’un d’autre a modifié ceci après que vous l’avez ouvert.',
   problemConflictWhy:
     'Rien n’a été écrasé. Votre modification est gardée ici ; chargez la version la plus récente et comparez.',
@@ -74,6 +77,12 @@ export const fr = {
   progressOf: (done, total) => `${done} sur ${total}`,
   progressRate: (rate) => `${rate} par seconde`,
   progressLeft: (time) => `encore ${time}`,
+  exporting: 'L’export arrive',
+  exported: (name, count) =>
+    `${name} est enregistré : ${plural('fr', count, { one: '# entrée', other: '# entrées' })}.`,
+  exportCancelled: (count) =>
+    `L’export a été annulé après ${plural('fr', count, { one: '# entrée', other: '# entrées' })}. Aucun fichier n’est enregistré.`,
+  exportFailed: (name) => `L’export a échoué. ${name} n’est pas enregistré.`,
   seconds: (count) => plural('fr', count, { one: '# seconde', other: '# secondes' }),
   minutes: (count) => plural('fr', count, { one: '# minute', other: '# minutes' }),
   sessionEnded: 'Votre session est terminée',

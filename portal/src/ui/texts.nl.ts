@@ -56,6 +56,9 @@ export const nl = {
   emptyManifest: 'Hetzelfde als manifest',
   problemNoAnswer: 'De server antwoordt niet.',
   problemNoAnswerWhy: 'Controleer uw verbinding. Wat u hebt getypt, blijft op deze pagina.',
+  problemBrokenOff: 'De verbinding eindigde voordat het hele antwoord er was.',
+  problemBrokenOffWhy:
+    'Wat er al was, is weggegooid: er is geen bestand bewaard, en niets geldt als gecontroleerd. Begin opnieuw.',
   problemConflict: 'Iemand anders heeft dit gewijzigd nadat u het opende.',
   problemConflictWhy: 'Er is niets overschreven. Uw wijziging is hier bewaard; laad de nieuwste versie en vergelijk.',
   draftConflictWhy: 'Er is niets overschreven, en wat u typte is bewaard. Dit is nu opgeslagen:',
@@ -76,6 +79,11 @@ export const nl = {
   progressOf: (done, total) => `${done} van ${total}`,
   progressRate: (rate) => `${rate} per seconde`,
   progressLeft: (time) => `nog ${time}`,
+  exporting: 'De export komt binnen',
+  exported: (name, count) => `${name} is bewaard: ${plural('nl', count, { one: '# regel', other: '# regels' })}.`,
+  exportCancelled: (count) =>
+    `De export is geannuleerd na ${plural('nl', count, { one: '# regel', other: '# regels' })}. Er is geen bestand bewaard.`,
+  exportFailed: (name) => `De export is mislukt. ${name} is niet bewaard.`,
   seconds: (count) => plural('nl', count, { one: '# seconde', other: '# seconden' }),
   minutes: (count) => plural('nl', count, { one: '# minuut', other: '# minuten' }),
   sessionEnded: 'Uw sessie is beëindigd',

@@ -1,8 +1,10 @@
 /** The lanes below the policy: relationships and consents, of which those light up that matter, and those that are missing are dashed. */
 import { useTexts } from '../core/texts.ts';
+import { Relation as Related } from '../model/names.tsx';
 import { Link } from '../ui/link.tsx';
 import { State } from '../ui/page.tsx';
-import { entityText, factText, type PersonConsent, type Relation, stepText } from './model.ts';
+import { entityText, type MissingRelation, type PersonConsent, type Relation, stepText } from './model.ts';
+import { Path } from './path.tsx';
 import type { Entity, MissingFact } from './schema.ts';
 import { texts } from './texts.ts';
 
@@ -18,9 +20,20 @@ export function Entities({ of }: { of: Entity | undefined }) {
   );
 }
 
-type Lane<T> = { found: readonly T[]; missing: readonly MissingFact[]; isHidden: boolean };
+/** A link by its ends; the server's words for anything else. */
+export function Fact({ of: { relationship, text } }: { of: MissingFact }) {
+  if (relationship?.relationshipType === undefined) return text;
+  const { from, relationshipType, to } = relationship;
+  return (
+    <>
+      <Entities of={from} /> <Related of={{ from, relationshipType, to }} /> <Entities of={to} />
+    </>
+  );
+}
 
-export function Relations({ found, missing, isHidden }: Lane<Relation>) {
+type Lane<T, M> = { found: readonly T[]; missing: readonly M[]; isHidden: boolean };
+
+export function Relations({ found, missing, isHidden }: Lane<Relation, MissingRelation>) {
   const t = useTexts(texts);
   return (
     <section className="card why-relations">
@@ -29,18 +42,23 @@ export function Relations({ found, missing, isHidden }: Lane<Relation>) {
       <ul>
         {found.slice(0, shownMax).map((one) => (
           <li key={stepText(one)} className={one.lit ? 'why-item lit' : 'why-item'}>
-            <Entities of={one.from} /> <strong>{one.relationshipType}</strong> <Entities of={one.to} />{' '}
+            <Entities of={one.from} /> <Related of={one} /> <Entities of={one.to} />{' '}
             {one.lit && <State tone="ok">{t.found}</State>}
             {one.through && (
-              <div>
-                {t.through} {one.through.map(stepText).join(', ')}
-              </div>
+              <>
+                <p className="dim">{t.through}</p>
+                <Path steps={one.through} />
+              </>
             )}
           </li>
         ))}
         {missing.map((one) => (
           <li key={one.text} className="why-item missing">
-            {factText(one)} <State tone="bad">{t.missing}</State>
+            <Fact of={one} /> <State tone="bad">{t.missing}</State>
+            {one.paths.length > 0 && <p className="dim">{t.wouldInherit(one.paths.length)}</p>}
+            {one.paths.map((steps) => (
+              <Path key={steps.map(stepText).join()} steps={steps} />
+            ))}
           </li>
         ))}
         {found.length > shownMax && <li className="dim">{t.more(found.length - shownMax)}</li>}
@@ -49,7 +67,7 @@ export function Relations({ found, missing, isHidden }: Lane<Relation>) {
   );
 }
 
-export function Consents({ found, missing, isHidden }: Lane<PersonConsent>) {
+export function Consents({ found, missing, isHidden }: Lane<PersonConsent, MissingFact>) {
   const t = useTexts(texts);
   const named = (name: string | undefined, person: Entity | undefined) =>
     person === undefined ? (name ?? '') : t.consentOf(name ?? '', entityText(person));

@@ -1,12 +1,26 @@
 /** What is drawn of an explained decision. Pure. */
-import type { Answer, Consent, Entity, Explanation, MissingFact, Step, WhyNotRule } from './schema.ts';
+import type {
+  Answer,
+  Consent,
+  Entity,
+  Explanation,
+  Inherited,
+  MissingFact,
+  PathStep,
+  Step,
+  WhyNotRule,
+} from './schema.ts';
 
 export type Relation = Step & {
   /** It leads from the subject to the resource, or is a step of a way that does. */
   lit: boolean;
   /** The steps through which it holds, when it is inherited. */
-  through?: Step[];
+  through?: readonly PathStep[];
 };
+/** `paths`: those over which it would be inherited. */
+export type MissingRelation = MissingFact & { paths: readonly (readonly PathStep[])[] };
+/** What was found of paths when the facts of a question were loaded. */
+export type KnownPaths = { inherited: readonly Inherited[]; missing: readonly Inherited[] };
 export type PersonConsent = Consent & { person?: Entity };
 export type Why = {
   outcome: 'allow' | 'deny' | 'other';
@@ -15,7 +29,7 @@ export type Why = {
   action?: string;
   relations: Relation[];
   /** Links that the policy looks for and that are not there. */
-  missingRelations: MissingFact[];
+  missingRelations: MissingRelation[];
   consents: PersonConsent[];
   missingConsents: MissingFact[];
   /** The first rule that could have allowed, and what would make it: evaluated by the server, so it is true. */
@@ -65,10 +79,13 @@ const linksOf = (list: unknown, end: 'to' | 'from'): Ends[] =>
 const consentsIn = (list: unknown): Consent[] =>
   (Array.isArray(list) ? list : []).filter((one) => typeof one?.name === 'string');
 
-function relationsOf({ input, facts }: Explanation, subject?: Entity, resource?: Entity): Relation[] {
+function relationsOf({ input, facts, ...shown }: Explanation, subject?: Entity, resource?: Entity): Relation[] {
+  // Support is given the paths between the two, and no facts.
+  if (facts === undefined)
+    return (shown.inherited ?? []).map(({ relationship, through }) => ({ ...relationship, lit: true, through }));
   const given = input?.graph as { subject?: unknown; resource?: unknown } | null | undefined;
-  const isEmpty = !facts?.graph?.subject?.length && !facts?.graph?.resource?.length;
-  const graph = (isEmpty ? given : facts?.graph) ?? {};
+  const isEmpty = !facts.graph?.subject?.length && !facts.graph?.resource?.length;
+  const graph = (isEmpty ? given : facts.graph) ?? {};
   const of = [
     ...linksOf(graph.subject, 'to').map(({ relationshipType, to }) => ({ from: subject ?? {}, relationshipType, to })),
     ...linksOf(graph.resource, 'from').map(({ relationshipType, from }) => ({
@@ -79,11 +96,31 @@ function relationsOf({ input, facts }: Explanation, subject?: Entity, resource?:
   ];
   const found = new Map<string, Relation>();
   for (const one of of) {
-    const inherited = facts?.inherited?.find(({ relationship }) => stepText(relationship) === stepText(one));
+    const inherited = facts.inherited?.find(({ relationship }) => stepText(relationship) === stepText(one));
     const lit = same(one.from, subject) && same(one.to, resource);
     found.set(stepText(one), { ...one, lit, ...(inherited && { through: inherited.through }) });
   }
   return [...found.values()].sort((a, b) => Number(b.lit) - Number(a.lit));
+}
+
+/** Of any of several types that would do. */
+function pathsOf({ relationship }: MissingFact, known: readonly Inherited[] = []): MissingRelation['paths'] {
+  const { from = {}, to = {}, relationshipType, alternatives = [] } = relationship ?? {};
+  const names = relationshipType === undefined ? alternatives : [relationshipType];
+  const said = names.map((name) => stepText({ from, relationshipType: name, to }));
+  return known.filter((one) => said.includes(stepText(one.relationship))).map(({ through }) => through);
+}
+
+export const pathsIn = ({ facts, missingPaths = [] }: Explanation): KnownPaths => ({
+  inherited: facts?.inherited ?? [],
+  missing: missingPaths,
+});
+
+/** An explanation of a question that somebody put together, with what was found for its facts: only what it names is drawn. */
+export function withPaths(explain: Explanation, known: KnownPaths | undefined): Explanation {
+  if (known === undefined || explain.facts === undefined) return explain;
+  const { inherited, missing } = known;
+  return { ...explain, facts: { ...explain.facts, inherited }, missingPaths: missing };
 }
 
 function consentsOf({ input, facts }: Explanation, subject?: Entity): PersonConsent[] {
@@ -122,7 +159,7 @@ export function whyOf(answer: Answer, explain: Explanation): Why {
     missingRelations: unique(
       missing.filter((one) => one.relationship !== undefined),
       (one) => one.text,
-    ),
+    ).map((one) => ({ ...one, paths: pathsOf(one, explain.missingPaths) })),
     consents: consentsOf(explain, subject),
     missingConsents: unique([...lacking, ...missing.filter((one) => one.consent !== undefined)], consentKey),
     ...(adviser?.wouldAllowIf && { advice: { rule: adviser, facts: adviser.wouldAllowIf } }),

@@ -6,6 +6,8 @@ const subject = { type: 'user', id: 'alice' };
 const resource = { type: 'record', id: 'rec-pat' };
 const input = { subject, action: { name: 'records-read' }, resource };
 
+const masked = (type: string) => ({ type, id: '***' });
+
 const missingLink = {
   relationship: { relationshipType: 'is_owner_of', from: subject, to: resource },
   text: 'user:alice is_owner_of record:rec-pat',
@@ -81,6 +83,22 @@ export const samples: readonly Sample[] = [
           },
         ],
       },
+      missingPaths: [
+        {
+          relationship: missingLink.relationship,
+          through: [
+            { from: subject, relationshipType: 'lives_in', to: { type: 'household', id: 'h-1' } },
+            { from: { type: 'household', id: 'h-1' }, relationshipType: 'keeps', to: resource, missing: true },
+          ],
+        },
+        {
+          relationship: missingLink.relationship,
+          through: [
+            { from: subject, relationshipType: 'works_for', to: { type: 'clinic' }, missing: true },
+            { from: { type: 'clinic' }, relationshipType: 'treats', to: resource, missing: true },
+          ],
+        },
+      ],
       missingConsents: [{ type: 'user', id: 'alice', name: 'research', status: 'required' }],
     },
   },
@@ -100,4 +118,21 @@ export const samples: readonly Sample[] = [
     },
   },
   { name: 'masked', answer: { outcome: 'deny' }, explain: { policy: 'records-read', revision: 3, rules: [] } },
+  {
+    name: 'masked path',
+    answer: { outcome: 'allow' },
+    explain: {
+      ...{ policy: 'records-read', revision: 3, rules: [{ line: 5, text: 'outcome := "allow" if {' }] },
+      input: { subject: masked('user'), action: 'records-read', resource: masked('record') },
+      inherited: [
+        {
+          relationship: { from: masked('user'), relationshipType: 'is_owner_of', to: masked('record') },
+          through: [
+            { from: masked('user'), relationshipType: 'lives_in', to: masked('household') },
+            { from: masked('household'), relationshipType: 'keeps', to: masked('record') },
+          ],
+        },
+      ],
+    },
+  },
 ];

@@ -36,6 +36,10 @@ export type WhyNotRule = {
 };
 export type Consent = { name: string; version?: string; status: string; sufficient: boolean };
 export type Step = { from: Entity; relationshipType: string; to: Entity };
+/** An end without id may be any of its type. */
+export type PathStep = Step & { missing?: true };
+/** The relationships over which one is inherited, or would be. */
+export type Inherited = { relationship: Step; through: readonly PathStep[] };
 type Graph = {
   subject?: readonly { relationshipType: string; to: Entity }[];
   resource?: readonly { relationshipType: string; from: Entity }[];
@@ -48,10 +52,13 @@ export type Explanation = {
   facts?: {
     graph?: Graph;
     consents?: readonly Consent[];
-    inherited?: readonly { relationship: Step; through: Step[] }[];
+    inherited?: readonly Inherited[];
     dataSubjects?: readonly { type: string; id: string; consents: readonly Consent[] }[];
   };
   rules: { line: number; text: string }[];
+  /** For support, in place of those of the facts. */
+  inherited?: readonly Inherited[];
+  missingPaths?: readonly Inherited[];
   missingConsents?: { type: string; id: string; name: string; status: string }[];
   path?: string[];
   whyNot?: { rules: WhyNotRule[]; truncated?: true };

@@ -42,7 +42,10 @@ export const en = {
   path: 'Nodes on the way',
   found: 'found',
   missing: 'missing',
-  through: 'through',
+  through: 'It is inherited through:',
+  wouldInherit: (paths: number): string =>
+    paths === 1 ? 'It would be inherited through:' : 'It would be inherited through any of these:',
+  anyOf: (type: string) => `any ${type}`,
   noRelationships: 'No relationships were read.',
   hidden: 'Your role does not see this.',
   noConsents: 'No consents were read.',

@@ -5,7 +5,7 @@
 import './why.css';
 import { useTexts } from '../core/texts.ts';
 import { Icon } from '../ui/icons.tsx';
-import { Consents, Entities, Relations } from './facts.tsx';
+import { Consents, Entities, Fact, Relations } from './facts.tsx';
 import { entityText, factText, type Why as Model, whyOf } from './model.ts';
 import { LineLink, type Links, Rules } from './rules.tsx';
 import type { Answer, Explanation } from './schema.ts';
@@ -115,7 +115,7 @@ export function Why({ answer, explain, links }: Props) {
           <ul>
             {advice.facts.map((one) => (
               <li key={one.text} className="why-item missing">
-                {factText(one)}
+                <Fact of={one} />
               </li>
             ))}
           </ul>

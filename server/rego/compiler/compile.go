@@ -8,7 +8,6 @@ import (
 	"accord/server/rego/compiler/plan"
 
 	"github.com/open-policy-agent/opa/v1/ast"
-	"github.com/open-policy-agent/opa/v1/format"
 	"github.com/open-policy-agent/opa/v1/rego"
 )
 
@@ -35,10 +34,15 @@ func compile(q *request) *response {
 	if v0.errs == nil {
 		return out
 	}
-	if !modern.MatchString(q.Source) && v0.further(v1) {
-		return &response{Errors: toErrors(v0.errs, v0.caps)}
+	return &response{Errors: toErrors(faults(v1, v0, q.Source), v1.caps)}
+}
+
+// faults are those of v1 unless v0 got further.
+func faults(v1, v0 *attempt, source string) error {
+	if !modern.MatchString(source) && v0.further(v1) {
+		return v0.errs
 	}
-	return &response{Errors: toErrors(v1.errs, v1.caps)}
+	return v1.errs
 }
 
 func (a *attempt) compile(q *request) *response {
@@ -110,6 +114,11 @@ func (a *attempt) parse(s source, maxDepth int) (*ast.Module, error) {
 	if len(errs) > 0 {
 		return nil, errs
 	}
+	return a.parseBounded(s, maxDepth)
+}
+
+// parseBounded parses what is known not to nest too deeply.
+func (a *attempt) parseBounded(s source, _ int) (*ast.Module, error) {
 	return ast.ParseModuleWithOpts(s.Name, s.Source,
 		ast.ParserOptions{RegoVersion: a.version, ProcessAnnotation: true, Capabilities: a.caps})
 }
@@ -124,18 +133,4 @@ func (a *attempt) further(b *attempt) bool {
 	}
 	mine, other := toErrors(a.errs, a.caps)[0], toErrors(b.errs, b.caps)[0]
 	return mine.Row > other.Row || mine.Row == other.Row && mine.Col > other.Col
-}
-
-// formatSource lays out v1 source as `opa fmt` does.
-func formatSource(q *request) *response {
-	a := &attempt{version: ast.RegoV1, caps: ast.CapabilitiesForThisVersion()}
-	if _, err := a.parse(source{Name: tenantFile, Source: q.Source}, q.MaxDepth); err != nil {
-		return &response{Errors: toErrors(err, a.caps)}
-	}
-	text, err := format.SourceWithOpts(tenantFile, []byte(q.Source), format.Opts{RegoVersion: a.version,
-		ParserOptions: &ast.ParserOptions{RegoVersion: a.version, ProcessAnnotation: true, Capabilities: a.caps}})
-	if err != nil {
-		return &response{Errors: toErrors(err, a.caps)}
-	}
-	return &response{OK: true, Source: string(text)}
 }

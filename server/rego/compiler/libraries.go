@@ -15,7 +15,7 @@ type needed struct {
 	Refs    [][]string `json:"refs"`
 }
 
-// parseEither reads a module in the v1 syntax, or else in v0; the errors are those of v1 unless v0 got further.
+// parseEither reads a module in the v1 syntax, or else in v0.
 func parseEither(s source, maxDepth int, caps *ast.Capabilities) (*ast.Module, error) {
 	v1 := &attempt{version: ast.RegoV1, caps: caps}
 	if v1.module, v1.errs = v1.parse(s, maxDepth); v1.errs == nil {
@@ -25,10 +25,7 @@ func parseEither(s source, maxDepth int, caps *ast.Capabilities) (*ast.Module, e
 	if v0.module, v0.errs = v0.parse(s, maxDepth); v0.errs == nil {
 		return v0.module, nil
 	}
-	if !modern.MatchString(s.Source) && v0.further(v1) {
-		return nil, v0.errs
-	}
-	return nil, v1.errs
+	return nil, faults(v1, v0, s.Source)
 }
 
 func addLibraries(to map[string]*ast.Module, from []source, q *request, caps *ast.Capabilities) error {

@@ -1081,7 +1081,7 @@ export interface paths {
         };
         /**
          * Verify the chain of sealed entries
-         * @description Recomputes every hash and names the first entry that was changed, removed, inserted, reordered or cut off. A million entries take seconds. The verification is recorded as an entry.
+         * @description Recomputes every hash and names the first entry that was changed, removed, inserted, reordered or cut off. A million entries take seconds. With the header Accept: application/x-ndjson the answer is lines: {"progress": {"entries", "of"}} after each thousand entries, and as the last line the result. An answer that ends without a result verified nothing. The verification is recorded as an entry.
          */
         get: {
             parameters: {
@@ -1148,7 +1148,7 @@ export interface paths {
         };
         /**
          * Verify the chain of sealed entries
-         * @description Recomputes every hash and names the first entry that was changed, removed, inserted, reordered or cut off. A million entries take seconds. The verification is recorded as an entry.
+         * @description Recomputes every hash and names the first entry that was changed, removed, inserted, reordered or cut off. A million entries take seconds. With the header Accept: application/x-ndjson the answer is lines: {"progress": {"entries", "of"}} after each thousand entries, and as the last line the result. An answer that ends without a result verified nothing. The verification is recorded as an entry.
          */
         get: {
             parameters: {
@@ -3813,6 +3813,8 @@ export interface paths {
                         variables?: {
                             [key: string]: unknown;
                         };
+                        /** @description true: variables that are not given are empty. Default: they are an error of a template that reads them. */
+                        lenient?: boolean;
                     };
                 };
             };
@@ -4425,7 +4427,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List mails, newest first, with masked addresses */
+        /**
+         * List mails, newest first, with masked addresses
+         * @description Support sees neither masks nor what a mail server answered.
+         */
         get: {
             parameters: {
                 query?: {
@@ -5134,7 +5139,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the accounts of end users */
+        /**
+         * List the accounts of end users
+         * @description By address; for the support desk by id, because the order of addresses that it does not see would tell them.
+         */
         get: {
             parameters: {
                 query?: {
@@ -7663,6 +7671,67 @@ export interface paths {
                     };
                     content: {
                         "application/json": Record<string, never>;
+                    };
+                };
+                429: components["responses"]["TooManyRequests"];
+                503: components["responses"]["Unavailable"];
+                /** @description What went wrong, and where. */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tenants/{tenant}/policy-format": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Format Rego, without storing anything
+         * @description Lays out a module as `opa fmt` does: of a policy, or of a library. It must be valid syntax, and need not compile. Comments stay, and what was formatted before stays as it is. A module in the syntax before version 1 stays in that syntax.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    tenant: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": {
+                        /** @description The policy in Rego. Its package is the entry point; outcome, reason and obligations are read from it. */
+                        rego: string;
+                    };
+                };
+            };
+            responses: {
+                /** @description Default Response */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": {
+                            rego: string;
+                        };
                     };
                 };
                 429: components["responses"]["TooManyRequests"];

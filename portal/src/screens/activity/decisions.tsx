@@ -1,9 +1,10 @@
 /** The decision log. */
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { useFilters } from '../../core/address.ts';
 import { segment } from '../../core/api.ts';
 import { usePages } from '../../core/query.ts';
 import { useTenant } from '../../core/session.ts';
+import { useRecord } from '../../core/session-end.ts';
 import { useLanguage, useTexts } from '../../core/texts.ts';
 import {
   ChoiceFilter,
@@ -56,7 +57,7 @@ function Log() {
   const t = useTexts(texts);
   const { tenant, api } = useTenant();
   const [filters, set] = useFilters(names);
-  const [opened, setOpened] = useState<Decision>();
+  const [opened, setOpened] = useRecord<Decision>();
   // It is not told of whom and of what a decision was.
   const isMasked = tenant.role === 'support';
   const pages = usePages(['decisions', tenant.code, filters], async (cursor, signal) => {

@@ -4,6 +4,7 @@ import { useFilters } from '../../core/address.ts';
 import { segment } from '../../core/api.ts';
 import { queryClient, usePages } from '../../core/query.ts';
 import { useTenant } from '../../core/session.ts';
+import { useRecord } from '../../core/session-end.ts';
 import { useTexts } from '../../core/texts.ts';
 import {
   ChoiceFilter,
@@ -34,7 +35,7 @@ export function Deliveries({ path, mayRetry }: { path: string; mayRetry: boolean
   const t = useTexts(texts);
   const { tenant, api } = useTenant();
   const [filters, set] = useFilters(['status']);
-  const [opened, setOpened] = useState<Delivery>();
+  const [opened, setOpened] = useRecord<Delivery>();
   const [error, setError] = useState<unknown>();
   const pages = usePages(['deliveries', tenant.code, path, filters], async (cursor, signal) => {
     const query = { ...filters, limit: 50, cursor };

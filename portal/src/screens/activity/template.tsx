@@ -1,15 +1,14 @@
 /** One mail template: its texts, and what a mail by it looks like. */
-import { Button, Textarea, TextInput } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useRouteParams } from '../../core/address.ts';
-import { asRead, notStored, segment } from '../../core/api.ts';
+import { asRead, notStored, segment, type TenantApi } from '../../core/api.ts';
 import { useDraft } from '../../core/drafts.ts';
-import { isConflict } from '../../core/problem.ts';
+import { isConflict, isMissing } from '../../core/problem.ts';
 import { queryClient } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
-import { HtmlFrame } from '../../ui/html-frame.tsx';
 import {
   CodeBlock,
   Confirm,
@@ -25,23 +24,31 @@ import {
 } from '../../ui/index.ts';
 import { manifestOf } from './manifest.ts';
 import { ActivityPage } from './tabs.tsx';
+import './template.css';
+import { draftKeyOf, type Listed, nearest, TemplateLanguages, useTemplates } from './template-languages.tsx';
+import { type Parts, TemplateParts } from './template-parts.tsx';
+import { TemplatePreview, usePreview } from './template-preview.tsx';
 import { TestMail, type Tried } from './test-mail.tsx';
 import { texts } from './texts.ts';
 
-type Parts = { subject: string; html?: string; text?: string };
-type Shown = { subject: string; text: string; html?: string };
 type Template = Parts & Tried & { builtIn: boolean; managedBy?: string };
+
+const apiPath = ({ name, language }: { name: string; language: string }) =>
+  `/mail/templates/${segment(name)}/${segment(language)}`;
 
 export default function TemplatePage() {
   const t = useTexts(texts);
   const { tenant, api } = useTenant();
   const { name = '', language = '' } = useRouteParams();
-  const path = `/mail/templates/${segment(name)}/${segment(language)}`;
+  const path = apiPath({ name, language });
   const found = useQuery({
     queryKey: ['templates', tenant.code, name, language],
-    queryFn: ({ signal }) => api.get<Template>(path, { signal }),
+    queryFn: ({ signal }) => readTemplate(api, path, signal),
   });
+  const isAbsent = found.data === null;
+  const { copied, isSomewhere } = useCopied(isAbsent ? { name, language } : undefined);
   const template = found.data?.data;
+  const edited = template ?? (isAbsent && mayDo(tenant.role, 'edit') ? copied : undefined);
   return (
     <ActivityPage
       place="templates"
@@ -54,22 +61,60 @@ export default function TemplatePage() {
         />
       }
     >
+      <TemplateLanguages name={name} language={language} />
       {found.error && <ProblemAlert error={found.error} onRetry={() => void found.refetch()} />}
+      {isAbsent && copied && (
+        <Notice tone="warn">{edited ? t.isMissing(language, copied.copiedFrom) : t.isMissingHere(language)}</Notice>
+      )}
+      {isAbsent && !isSomewhere && <Notice>{t.noTemplate(name)}</Notice>}
       {template?.managedBy !== undefined && template.managedBy !== 'api' && <ManagedBy owner={template.managedBy} />}
-      {template && (
+      {edited && (
         <Editor
           key={path}
-          template={template}
+          template={edited}
           etag={found.data?.etag}
           path={path}
-          draftKey={`${tenant.code}/template/${name}/${language}`}
+          draftKey={draftKeyOf(tenant.code, { name, language })}
         />
       )}
     </ActivityPage>
   );
 }
 
-type EditorProps = { template: Template; etag: string | undefined; path: string; draftKey: string };
+/** null: there is none, which stays so while it is read again after the first save. */
+async function readTemplate(api: TenantApi, path: string, signal: AbortSignal) {
+  try {
+    return await api.get<Template>(path, { signal });
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+}
+
+/** What one in a language that is missing begins with. */
+function useCopied(missing: { name: string; language: string } | undefined) {
+  const { tenant, api } = useTenant();
+  const listed = useTemplates().data?.data.templates;
+  const from = missing && nearest(listed ?? [], missing.name, missing.language);
+  const { data } = useQuery({
+    queryKey: ['templates', tenant.code, from?.name, from?.language],
+    queryFn: ({ signal }) => readTemplate(api, apiPath(from as Listed), signal),
+    enabled: from !== undefined,
+  });
+  // Until the list is there, nobody knows.
+  const isSomewhere = listed === undefined || from !== undefined;
+  if (missing === undefined || from === undefined || !data) return { isSomewhere };
+  // Nothing is stored in this language: it is nobody's.
+  const { managedBy: _, ...rest } = data.data;
+  return { isSomewhere, copied: { ...rest, ...missing, copiedFrom: from.language } };
+}
+
+type EditorProps = {
+  template: Template & { copiedFrom?: string };
+  etag: string | undefined;
+  path: string;
+  draftKey: string;
+};
 
 function Editor({ template, etag, path, draftKey }: EditorProps) {
   const t = useTexts(texts);
@@ -94,7 +139,7 @@ function Editor({ template, etag, path, draftKey }: EditorProps) {
     work().catch(setError);
   };
   const reload = () => queryClient.invalidateQueries({ queryKey: ['templates', tenant.code] });
-  const { preview, show } = usePreview(path, sent, setError);
+  const previewed = usePreview({ path, parts: sent, isBuiltIn: template.samples !== undefined });
   const save = async () => {
     setBusy(true);
     try {
@@ -126,38 +171,38 @@ function Editor({ template, etag, path, draftKey }: EditorProps) {
           </button>
         </Notice>
       )}
-      <div className="form" style={{ maxWidth: 'none' }}>
-        <Fields parts={parts} isReadOnly={!mayEdit} onChange={(changed) => keep({ ...parts, ...changed })} />
-        {template.variables.length > 0 && (
-          <p className="dim">
-            {t.variables}: <span className="mono">{template.variables.map((one) => `{{ ${one} }}`).join(' ')}</span>
-          </p>
-        )}
-        {error !== undefined && <ProblemAlert error={error} />}
-        <div className="chips">
-          {mayDo(tenant.role, 'edit') && (
-            <Button variant="default" onClick={() => void show()}>
-              {t.preview}
-            </Button>
+      <div className="template-sides">
+        <div className="stack">
+          <TemplateParts
+            {...{ parts, variables: template.variables, problems: previewed.problems, isReadOnly: !mayEdit }}
+            onChange={(changed) => keep({ ...parts, ...changed })}
+          />
+          {template.variables.length > 0 && (
+            <p className="dim">
+              {t.variables}: <span className="mono">{template.variables.map((one) => `{{ ${one} }}`).join(' ')}</span>
+            </p>
           )}
-          {mayDo(tenant.role, 'admin') && (
-            <Button variant="default" aria-expanded={isTesting} onClick={() => setTesting(!isTesting)}>
-              {t.testMail}
-            </Button>
-          )}
-          {mayEdit && (
-            <Button loading={isBusy} disabled={isOld} onClick={() => attempt(save)}>
-              {t.save}
-            </Button>
-          )}
-          {mayEdit && !template.builtIn && (
-            <Button variant="default" onClick={() => setRestoring(true)}>
-              {t.restore}
-            </Button>
-          )}
+          {error !== undefined && <ProblemAlert error={error} />}
+          <div className="chips">
+            {mayDo(tenant.role, 'admin') && template.copiedFrom === undefined && (
+              <Button variant="default" aria-expanded={isTesting} onClick={() => setTesting(!isTesting)}>
+                {t.testMail}
+              </Button>
+            )}
+            {mayEdit && (
+              <Button loading={isBusy} disabled={isOld} onClick={() => attempt(save)}>
+                {t.save}
+              </Button>
+            )}
+            {mayEdit && !template.builtIn && template.copiedFrom === undefined && (
+              <Button variant="default" onClick={() => setRestoring(true)}>
+                {t.restore}
+              </Button>
+            )}
+          </div>
         </div>
+        <TemplatePreview previewed={previewed} />
       </div>
-      {preview && <Preview key={preview.count} preview={preview} />}
       {isRestoring && (
         <Confirm
           title={t.restoreTitle}
@@ -176,91 +221,8 @@ function Editor({ template, etag, path, draftKey }: EditorProps) {
   );
 }
 
-/** What the mail looks like once it was asked for, made again after a moment without typing. */
-function usePreview(path: string, body: object, setError: (error: unknown) => void) {
-  const { api } = useTenant();
-  const [preview, setPreview] = useState<Shown & { count: number }>();
-  const made = useRef<string>(undefined);
-  const source = JSON.stringify(body);
-  const isShown = preview !== undefined;
-  const show = async (signal?: AbortSignal) => {
-    made.current = source;
-    try {
-      const { data } = await api.post<Shown>(`${path}/preview`, { body, ...(signal && { signal }) });
-      setError(undefined);
-      setPreview((before) => ({ ...data, count: (before?.count ?? 0) + 1 }));
-    } catch (error) {
-      if (!signal?.aborted) setError(error);
-    }
-  };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: of what is typed
-  useEffect(() => {
-    if (!isShown || made.current === source) return;
-    const stop = new AbortController();
-    const timer = setTimeout(() => void show(stop.signal), 500);
-    return () => {
-      clearTimeout(timer);
-      stop.abort();
-    };
-  }, [source, isShown]);
-  return { preview, show };
-}
-
-type FieldsProps = { parts: Parts; isReadOnly: boolean; onChange: (changed: Partial<Parts>) => void };
-
-function Fields({ parts, isReadOnly, onChange }: FieldsProps) {
-  const t = useTexts(texts);
-  return (
-    <>
-      <TextInput
-        label={t.mailSubject}
-        readOnly={isReadOnly}
-        value={parts.subject}
-        onChange={(event) => onChange({ subject: event.currentTarget.value })}
-      />
-      <Textarea
-        label={t.html}
-        readOnly={isReadOnly}
-        rows={14}
-        className="mono"
-        value={parts.html ?? ''}
-        onChange={(event) => onChange({ html: event.currentTarget.value })}
-      />
-      <Textarea
-        label={t.text}
-        readOnly={isReadOnly}
-        rows={8}
-        className="mono"
-        value={parts.text ?? ''}
-        onChange={(event) => onChange({ text: event.currentTarget.value })}
-      />
-    </>
-  );
-}
-
 const factsOf = ({ subject, html, text }: Parts, t: (typeof texts)['en']): [string, ReactNode][] => [
   [t.mailSubject, subject],
   [t.html, html && <CodeBlock key="html" code={html} />],
   [t.text, text && <CodeBlock key="text" code={text} />],
 ];
-
-function Preview({ preview: { subject, text, html } }: { preview: Shown }) {
-  const t = useTexts(texts);
-  return (
-    <section className="card stack" aria-label={t.preview}>
-      <h2>{subject}</h2>
-      {html !== undefined && (
-        <>
-          <HtmlFrame html={html} title={t.previewHtml} />
-          <p className="dim">{t.previewLimits}</p>
-          <details>
-            <summary>{t.previewSource}</summary>
-            <CodeBlock code={html} />
-          </details>
-        </>
-      )}
-      <h3>{t.previewText}</h3>
-      <CodeBlock code={text} />
-    </section>
-  );
-}

@@ -1,23 +1,17 @@
 /** The texts of mails. */
-import { useQuery } from '@tanstack/react-query';
 import { useGo } from '../../core/address.ts';
-import { segment } from '../../core/api.ts';
 import { useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import { curl, DataTable, ProblemAlert, ShowAs, State } from '../../ui/index.ts';
 import { ActivityPage } from './tabs.tsx';
+import { pathOf, useTemplates } from './template-languages.tsx';
 import { texts } from './texts.ts';
-
-type Template = { name: string; language: string; builtIn: boolean };
 
 export default function Templates() {
   const t = useTexts(texts);
   const go = useGo();
-  const { tenant, api } = useTenant();
-  const found = useQuery({
-    queryKey: ['templates', tenant.code],
-    queryFn: ({ signal }) => api.get<{ templates: Template[] }>('/mail/templates', { signal }),
-  });
+  const { api } = useTenant();
+  const found = useTemplates();
   return (
     <ActivityPage
       place="templates"
@@ -30,7 +24,7 @@ export default function Templates() {
           label={t.templates}
           pages={{ rows: found.data.data.templates }}
           rowKey={({ name, language }) => `${name}/${language}`}
-          onOpen={({ name, language }) => go(`/activity/templates/${segment(name)}/${segment(language)}`)}
+          onOpen={(one) => go(pathOf(one))}
           columns={[
             { id: 'name', header: t.name, cell: ({ name }) => <span className="mono">{name}</span> },
             { id: 'language', header: t.language, cell: ({ language }) => language },

@@ -1,6 +1,6 @@
 /** A document of a version: new, or one that is not in effect yet. What is typed is kept until it is saved. */
 import { Button, NativeSelect, Textarea, TextInput } from '@mantine/core';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { notStored } from '../../core/api.ts';
 import { useDraft } from '../../core/drafts.ts';
 import { useTenant } from '../../core/session.ts';
@@ -33,13 +33,19 @@ export function DocumentForm({ tree, now, changed: opened, onClose }: Props) {
   const { draft, isOld, keep, rebase, drop, saved } = useDraft<Fields>(draftKey, changed?.etag ?? notStored);
   const fields = draft ?? firstOf(tree, now, changed);
   const set = (some: Partial<Fields>) => keep({ ...fields, ...some });
+  const [moving, setMoving] = useState<Fields>();
+  useEffect(() => {
+    if (moving !== undefined) keep(moving);
+    setMoving(undefined);
+  }, [moving, keep]);
   const [sanitized, setSanitized] = useState<Sanitized>();
   const { save, error, isBusy } = useSave(
     (told, etag) => {
-      saved(draft, changed === undefined ? notStored : etag);
+      const typed = saved(draft, changed === undefined ? notStored : etag);
       toast({ text: t.madeDocument(fields.document) });
-      if (told === undefined) onClose();
-      else setSanitized(told);
+      setSanitized(told);
+      if (typed !== undefined) goOn(typed, etag);
+      else if (told === undefined) onClose();
     },
     async () => {
       if (changed === undefined) return;
@@ -47,6 +53,17 @@ export function DocumentForm({ tree, now, changed: opened, onClose }: Props) {
       setChanged({ ...changed, config: data.config, etag });
     },
   );
+  /** What was typed while it was saved is a change of what is saved now, unless it is of another document. */
+  const goOn = (typed: Fields, etag: string | undefined) => {
+    const { version, language, document } = fields;
+    const isSame = typed.version === version && typed.language === language && typed.document === document;
+    if (changed === undefined && isSame) {
+      drop();
+      setMoving(typed);
+    }
+    if (changed !== undefined || isSame)
+      setChanged({ version, config: { ...body, version: document.trim(), language: language.trim() }, etag });
+  };
   const wrong = wrongOf(fields, tree, { now, changed, t });
   const path = pathOfDocument(name, fields.version, {
     language: fields.language.trim(),
@@ -57,7 +74,11 @@ export function DocumentForm({ tree, now, changed: opened, onClose }: Props) {
   const title = changed ? t.changeDocument(changed.config.version) : t.newDocument;
   if (sanitized !== undefined)
     return (
-      <SidePanel label={title} title={title} onClose={onClose}>
+      <SidePanel
+        label={title}
+        title={title}
+        onClose={() => (draft === undefined ? onClose() : setSanitized(undefined))}
+      >
         <Notice tone="warn">
           <p>{t.sanitized}</p>
           <p className="mono">{sanitized.removed.join(' ')}</p>
@@ -114,12 +135,7 @@ export function DocumentForm({ tree, now, changed: opened, onClose }: Props) {
           value={fields.title}
           onChange={(event) => set({ title: event.currentTarget.value })}
         />
-        <NativeSelect
-          label={t.mediaType}
-          data={['text/plain', 'text/html']}
-          value={fields.mediaType}
-          onChange={(event) => set({ mediaType: event.currentTarget.value })}
-        />
+        <MediaType value={fields.mediaType} onChange={(mediaType) => set({ mediaType })} />
         <Textarea
           label={t.text}
           autosize={false}
@@ -141,6 +157,15 @@ export function DocumentForm({ tree, now, changed: opened, onClose }: Props) {
     </SidePanel>
   );
 }
+
+const MediaType = ({ value, onChange }: { value: string; onChange: (value: string) => void }) => (
+  <NativeSelect
+    label={useTexts(texts).mediaType}
+    data={['text/plain', 'text/html']}
+    value={value}
+    onChange={(event) => onChange(event.currentTarget.value)}
+  />
+);
 
 const factsOf = ({ date, title, mediaType, body }: Fields, t: (typeof texts)['en']): [string, string][] => [
   [t.effectiveDate, date],

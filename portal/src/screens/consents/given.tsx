@@ -5,6 +5,7 @@ import { useFilters } from '../../core/address.ts';
 import { useOnce } from '../../core/once.ts';
 import { queryClient, readOnce, usePages } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
+import { useRecord } from '../../core/session-end.ts';
 import { useTexts } from '../../core/texts.ts';
 import {
   ChoiceFilter,
@@ -33,7 +34,8 @@ export default function Given() {
   const t = useTexts(texts);
   const { tenant, api } = useTenant();
   const [filters, set] = useFilters(names);
-  const [opened, setOpened] = useState<Consent | 'new'>();
+  const [isNew, setNew] = useState(false);
+  const [opened, setOpened] = useRecord<Consent>();
   const isSupport = tenant.role === 'support';
   const mayAct = mayDo(tenant.role, 'admin');
   const pages = usePages(
@@ -47,9 +49,12 @@ export default function Given() {
     },
     readOnce, // each page is written to the ledger
   );
-  const close = () => setOpened(undefined);
-  const panel =
-    opened === 'new' ? <Register onClose={close} /> : opened && <GivenPanel consent={opened} onClose={close} />;
+  const show = (consent: Consent | undefined) => {
+    setNew(false);
+    setOpened(consent);
+  };
+  const close = () => show(undefined);
+  const panel = isNew ? <Register onClose={close} /> : opened && <GivenPanel consent={opened} onClose={close} />;
   return (
     <ConsentsPage
       title={t.given}
@@ -57,7 +62,7 @@ export default function Given() {
       actions={
         <>
           <ShowAs curl={curl(api.path('/consents', filters))} />
-          {mayAct && <Button onClick={() => setOpened('new')}>{t.register}</Button>}
+          {mayAct && <Button onClick={() => setNew(true)}>{t.register}</Button>}
         </>
       }
     >
@@ -79,8 +84,8 @@ export default function Given() {
           label={t.given}
           pages={pages}
           rowKey={({ id }) => id}
-          onOpen={setOpened}
-          {...(typeof opened === 'object' ? { selected: opened.id } : {})}
+          onOpen={show}
+          {...(opened === undefined ? {} : { selected: opened.id })}
           empty={<Empty sentence={t.noGiven} />}
           columns={[
             { id: 'user', header: t.user, cell: ({ userId }) => <CopyId id={userId} /> },

@@ -1,9 +1,8 @@
 /** The ledger of consents: search, verify, export. */
-import { useState } from 'react';
 import { useFilters } from '../../core/address.ts';
-import { download } from '../../core/download.ts';
 import { readOnce, usePages } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
+import { useRecord } from '../../core/session-end.ts';
 import { useTexts } from '../../core/texts.ts';
 import {
   ChoiceFilter,
@@ -16,12 +15,12 @@ import {
   Icon,
   Menu,
   MenuItem,
-  ProblemAlert,
   RelativeTime,
   ShowAs,
   SidePanel,
   State,
   TextFilter,
+  useExport,
   WithPanel,
 } from '../../ui/index.ts';
 import { ConsentsPage } from './tabs.tsx';
@@ -50,8 +49,8 @@ export default function Ledger() {
   const t = useTexts(texts);
   const { tenant, api } = useTenant();
   const [filters, set] = useFilters(names);
-  const [opened, setOpened] = useState<Entry>();
-  const [error, setError] = useState<unknown>();
+  const [opened, setOpened] = useRecord<Entry>();
+  const { start, isBusy, shown } = useExport();
   const isSupport = tenant.role === 'support';
   const pages = usePages(
     ['consents', tenant.code, 'ledger', filters],
@@ -64,10 +63,8 @@ export default function Ledger() {
     },
     readOnce, // each page is an entry of the ledger itself
   );
-  const save = (format: 'csv' | 'ndjson') => {
-    setError(undefined);
-    download(api.path('/consents/export', { ...filters, format }), `${tenant.code}-ledger.${format}`).catch(setError);
-  };
+  const save = (format: 'csv' | 'ndjson') =>
+    start({ path: api.path('/consents/export', { ...filters, format }), name: `${tenant.code}-ledger.${format}` });
   return (
     <ConsentsPage
       title={t.ledger}
@@ -75,7 +72,7 @@ export default function Ledger() {
       actions={
         <>
           <ShowAs curl={curl(api.path('/consents/events', filters))} />
-          {mayDo(tenant.role, 'admin') && (
+          {mayDo(tenant.role, 'admin') && !isBusy && (
             <Menu
               label={t.export}
               className="plain chip"
@@ -85,8 +82,8 @@ export default function Ledger() {
                 </>
               }
             >
-              <MenuItem onChoose={() => save('csv')}>CSV</MenuItem>
-              <MenuItem onChoose={() => save('ndjson')}>NDJSON</MenuItem>
+              <MenuItem onChoose={() => void save('csv')}>CSV</MenuItem>
+              <MenuItem onChoose={() => void save('ndjson')}>NDJSON</MenuItem>
             </Menu>
           )}
         </>
@@ -111,7 +108,7 @@ export default function Ledger() {
           <TextFilter label={t.user} value={filters.userId ?? ''} onChange={(userId) => set({ userId })} />
         )}
       </Filters>
-      {error !== undefined && <ProblemAlert error={error} />}
+      {shown}
       <WithPanel panel={opened && <Details entry={opened} onClose={() => setOpened(undefined)} />}>
         <DataTable
           label={t.ledger}

@@ -205,7 +205,8 @@ export const en = {
   export: 'Export',
   verify: 'Verify the ledger',
   verifying: 'Each entry is compared with its seal.',
-  stop: 'Stop',
+  verificationCancelled: (done: string, of: string | undefined) =>
+    `The verification was cancelled at entry ${done}${of === undefined ? '' : ` of ${of}`}. The ledger is not verified.`,
   lastCheckpoint: (count: number) =>
     `The last one in this browser: ${plural('en', count, { one: '# entry', other: '# entries' })}, valid,`,
   earlier: 'Compare with an earlier checkpoint',

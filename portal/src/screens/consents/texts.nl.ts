@@ -207,7 +207,8 @@ export const nl = {
   export: 'Exporteren',
   verify: 'Het ledger controleren',
   verifying: 'Elke regel wordt met zijn zegel vergeleken.',
-  stop: 'Stoppen',
+  verificationCancelled: (done, of) =>
+    `De controle is geannuleerd bij regel ${done}${of === undefined ? '' : ` van ${of}`}. Het ledger is niet gecontroleerd.`,
   lastCheckpoint: (count) =>
     `Het laatste in deze browser: ${plural('nl', count, { one: '# regel', other: '# regels' })}, geldig,`,
   earlier: 'Vergelijken met een eerder checkpoint',

@@ -4,10 +4,10 @@ import { type FormEvent, useState } from 'react';
 import { segment } from '../../core/api.ts';
 import { useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
+import { reloadModel, useModel } from '../../model/load.ts';
+import { type Entity, partsOf, said } from '../../model/shapes.ts';
 import { ProblemAlert, SidePanel, toast } from '../../ui/index.ts';
 import { useUiTexts } from '../../ui/texts.ts';
-import { reloadModel, useModel } from './load.ts';
-import { type Entity, partsOf, said } from './shapes.ts';
 import { texts } from './texts.ts';
 
 export function AddRelationship({ from, onClose }: { from?: Entity; onClose: () => void }) {

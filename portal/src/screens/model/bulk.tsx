@@ -4,10 +4,10 @@ import { useQuery } from '@tanstack/react-query';
 import { type ChangeEvent, useRef, useState } from 'react';
 import { useFilters } from '../../core/address.ts';
 import { segment } from '../../core/api.ts';
-import { download } from '../../core/download.ts';
 import { isMissing } from '../../core/problem.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
+import { reloadModel } from '../../model/load.ts';
 import {
   CodeBlock,
   CopyId,
@@ -19,8 +19,8 @@ import {
   Progress,
   ShowAs,
   State,
+  useExport,
 } from '../../ui/index.ts';
-import { reloadModel } from './load.ts';
 import { ModelPage } from './page.tsx';
 import { texts } from './texts.ts';
 
@@ -147,7 +147,7 @@ function ImportFile() {
               </Button>
             )}
           </div>
-          {canResume && file === undefined && <p className="dim">{t.resumeAbout}</p>}
+          {canResume && <p className="dim">{file === undefined ? t.resumeAbout : t.resumeFile(file.name)}</p>}
         </>
       )}
       {error !== undefined && <ProblemAlert error={error} />}
@@ -195,28 +195,27 @@ function Report({ of }: { of: Import }) {
 function ExportAll() {
   const t = useTexts(texts);
   const { tenant, api } = useTenant();
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>();
-  const save = async () => {
-    setBusy(true);
-    setError(undefined);
-    try {
-      await download(api.path('/relationships/export'), `${tenant.code}-relationships.ndjson`);
-    } catch (caught) {
-      setError(caught);
-    }
-    setBusy(false);
+  const { start, isBusy, shown } = useExport();
+  const total = async () => {
+    const { data } = await api.get<{ maxRelationships: { used: number } }>('/limits');
+    return data.maxRelationships.used || undefined;
   };
+  const file = { path: api.path('/relationships/export'), name: `${tenant.code}-relationships.ndjson`, total };
   return (
     <section className="card stack" aria-labelledby="export">
       <h2 id="export">{t.exportTitle}</h2>
       <p className="dim">{t.exportAbout}</p>
       <div>
-        <Button variant="default" loading={isBusy} leftSection={<Icon name="download" />} onClick={save}>
+        <Button
+          variant="default"
+          disabled={isBusy}
+          leftSection={<Icon name="download" />}
+          onClick={() => void start(file)}
+        >
           {t.exportAll}
         </Button>
       </div>
-      {error !== undefined && <ProblemAlert error={error} />}
+      {shown}
     </section>
   );
 }

@@ -1,39 +1,52 @@
 /** One type beside the picture: its settings, who may make it, and what it is called elsewhere. */
 import { Button } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { useGo } from '../../core/address.ts';
 import { segment } from '../../core/api.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
-import { Confirm, curl, Link, ManagedBy, RelativeTime, ShowAs, SidePanel, State, toast } from '../../ui/index.ts';
-import { useNames } from './display-names.tsx';
-import { reloadModel } from './load.ts';
+import { useNames } from '../../model/names.tsx';
+import {
+  type DisplayName,
+  type Inheritance,
+  type Model,
+  partsOf,
+  type Related,
+  type Typed,
+} from '../../model/shapes.ts';
+import { curl, Link, ManagedBy, RelativeTime, ShowAs, SidePanel, State } from '../../ui/index.ts';
 import { bodyOf, manifestOf } from './manifest.ts';
+import { mayInherit, type Picking } from './picking.ts';
 import { RelationshipTypeForm } from './relationship-type-form.tsx';
+import { RemoveType, usePoliciesOf, usersOf } from './remove.tsx';
 import { sentenceOf } from './sentences.ts';
-import { type DisplayName, type Model, partsOf, type Related, type Typed } from './shapes.ts';
 import { texts } from './texts.ts';
 import { TypeForm } from './type-form.tsx';
 
-type Props = { of: Typed | Related; model: Model; onClose: () => void };
+type Props = {
+  of: Typed | Related;
+  model: Model;
+  /** Through what it is to be inherited: the form is open, with it. */
+  proposed?: Inheritance | undefined;
+  /** Begins what is chosen in the picture. */
+  onPick: (picking: Picking) => void;
+  onClose: () => void;
+};
 
-export function Details({ of, model, onClose }: Props) {
+export function Details({ of, model, proposed, onPick, onClose }: Props) {
   const t = useTexts(texts);
   const { tenant, api } = useTenant();
-  const [isEditing, setEditing] = useState(false);
+  const [isEditing, setEditing] = useState(proposed !== undefined && of.spec.managedBy === 'api');
   const [isDeleting, setDeleting] = useState(false);
-  const { kind, spec, etag } = of;
+  const { kind, spec } = of;
   const path = `/${kind}/${segment(spec.name)}`;
   const back = () => setEditing(false);
   if (isEditing)
     return of.kind === 'relationship-types' ? (
-      <RelationshipTypeForm of={of} model={model} onClose={back} onDone={back} />
+      <RelationshipTypeForm of={of} proposed={{ through: proposed }} model={model} onClose={back} onDone={back} />
     ) : (
       <TypeForm of={of} onClose={back} onDone={back} />
     );
-  const users = model.relationships.filter(({ spec: { name } }) =>
-    [partsOf(name).from, partsOf(name).to].includes(spec.name),
-  );
   return (
     <SidePanel
       title={<span className="mono">{spec.name}</span>}
@@ -53,41 +66,57 @@ export function Details({ of, model, onClose }: Props) {
         {of.kind === 'relationship-types' ? (
           <RelationshipFacts of={of} model={model} />
         ) : (
-          <TypeFacts of={of} users={users} />
+          <TypeFacts of={of} users={usersOf(spec.name, model)} />
         )}
         <p className="dim">
           {t.changed(spec.updatedBy)} <RelativeTime at={spec.updatedAt} />
         </p>
-        {spec.managedBy !== 'api' ? (
-          <p className="dim">{t.managedWhy}</p>
-        ) : (
-          mayDo(tenant.role, 'edit') && (
-            <p className="row">
-              <Button variant="default" onClick={() => setEditing(true)}>
-                {t.edit}
-              </Button>
-              <Button variant="default" onClick={() => setDeleting(true)}>
-                {t.remove}
-              </Button>
-            </p>
-          )
+        {spec.managedBy !== 'api' && <p className="dim">{t.managedWhy}</p>}
+        {mayDo(tenant.role, 'edit') && (
+          <p className="row">
+            {spec.managedBy === 'api' && (
+              <>
+                <Button variant="default" onClick={() => setEditing(true)}>
+                  {t.edit}
+                </Button>
+                <Button variant="default" onClick={() => setDeleting(true)}>
+                  {t.remove}
+                </Button>
+              </>
+            )}
+            <Begin of={of} model={model} onPick={onPick} onEdit={() => setEditing(true)} />
+          </p>
         )}
       </div>
-      {isDeleting && (
-        <Confirm
-          title={t.removeTitle(spec.name)}
-          consequences={kind === 'relationship-types' ? t.removeRelationshipWhat : t.removeTypeWhat(users.length)}
-          action={t.remove}
-          onClose={() => setDeleting(false)}
-          onConfirm={async () => {
-            await api.delete(path, { ifMatch: etag });
-            toast({ text: t.removed(spec.name) });
-            onClose();
-            await reloadModel(tenant.code);
-          }}
-        />
-      )}
+      {isDeleting && <RemoveType {...{ of, model }} onClose={() => setDeleting(false)} onDone={onClose} />}
     </SidePanel>
+  );
+}
+
+type BeginProps = Pick<Props, 'of' | 'model' | 'onPick'> & { onEdit: () => void };
+
+/** What is gone on with in the picture; where the panel covers it, in the form. */
+function Begin({ of: { kind, spec }, model, onPick, onEdit }: BeginProps) {
+  const t = useTexts(texts);
+  const go = useGo();
+  const isCovered = () => matchMedia('(max-width: 1099px)').matches;
+  if (kind !== 'relationship-types') {
+    const relate = () =>
+      isCovered()
+        ? go(`/model?make=relationship&from=${segment(spec.name)}`, { replace: true })
+        : onPick({ kind: 'relate', from: spec.name });
+    return (
+      <Button variant="default" onClick={relate}>
+        {t.relateFrom}
+      </Button>
+    );
+  }
+  if (spec.managedBy !== 'api' || !mayInherit(spec.name, model)) return null;
+  const inherit = () => (isCovered() ? onEdit() : onPick({ kind: 'inherit', heir: spec.name, chosen: [] }));
+  return (
+    <Button variant="default" onClick={inherit}>
+      {t.inheritThrough}
+    </Button>
   );
 }
 
@@ -190,12 +219,7 @@ function RelationshipFacts({ of: { spec }, model }: { of: Related; model: Model 
 /** By convention a policy of this name governs it; without one, users may not. */
 function WhoMay({ name, isShared }: { name: string; isShared: boolean }) {
   const t = useTexts(texts);
-  const { tenant, api } = useTenant();
-  const { data } = useQuery({
-    queryKey: ['model', tenant.code, 'policies-of', name],
-    queryFn: async ({ signal }) =>
-      (await api.get<{ resources: string[] }>('/policies', { query: { q: name, limit: 200 }, signal })).data.resources,
-  });
+  const { data } = usePoliciesOf(name);
   const acts = ['create', 'accept', 'read', 'resend', 'revoke'] as const;
   return (
     <>

@@ -1,40 +1,8 @@
-/** What users read in place of the names of types: choosing it by language, and the fields that set it. */
-import { useMemo } from 'react';
-import { type Language, useLanguage, useTexts } from '../../core/texts.ts';
+/** The fields that set what users read in place of the names of types. */
+import { useTexts } from '../../core/texts.ts';
+import type { DisplayName } from '../../model/shapes.ts';
 import { Icon } from '../../ui/index.ts';
-import { type DisplayName, type Model, partsOf, words } from './shapes.ts';
 import { texts } from './texts.ts';
-
-/** In the language, or else in English, or else any. */
-function nameIn(names: readonly DisplayName[] | undefined, language: Language): string | undefined {
-  const of = (wanted: string) => names?.find((one) => one.language.toLowerCase().split('-', 1)[0] === wanted);
-  return (of(language) ?? of('en') ?? names?.[0])?.name;
-}
-
-/** What people read for a type, or for a relationship type (From:relationship:To). */
-export type Names = (name: string) => string;
-
-export function useNames(model: Model | undefined): Names {
-  const { language } = useLanguage();
-  return useMemo(() => {
-    const all = [...(model?.types ?? []), ...(model?.relationships ?? [])];
-    const shown = new Map(all.map(({ spec }) => [spec.name, nameIn(spec.displayNames, language)]));
-    return (name) => shown.get(name) ?? words(partsOf(name).relation || name);
-  }, [model, language]);
-}
-
-/** The display name with the name of the API below it, where it differs. */
-export function Named({ name, names }: { name: string; names: Names }) {
-  const shown = names(name);
-  const isRaw = shown === name || shown === words(partsOf(name).relation);
-  return isRaw ? (
-    <span className="mono">{name}</span>
-  ) : (
-    <>
-      {shown} <span className="mono dim">{name}</span>
-    </>
-  );
-}
 
 export type NameRow = DisplayName & { key: number };
 let keys = 0;

@@ -6,14 +6,15 @@ import { segment } from '../../core/api.ts';
 import { type Pages, usePages } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
+import { useModel } from '../../model/load.ts';
+import { keyOf, type Names, Relation, useNames } from '../../model/names.tsx';
+import { type Entity, entityOf, type Relationship, said, text } from '../../model/shapes.ts';
 import { curl, DataTable, Empty, Icon, Link, Notice, RelativeTime, ShowAs, WithPanel } from '../../ui/index.ts';
 import { AddRelationship } from './add-relationship.tsx';
-import { type Names, useNames } from './display-names.tsx';
 import { EndRelationship } from './end-relationship.tsx';
-import { type Box, Flow, type Line } from './flow.tsx';
-import { useModel } from './load.ts';
+import { Flow } from './flow.tsx';
+import type { Box, Line } from './flow-layout.ts';
 import { ModelPage } from './page.tsx';
-import { type Entity, entityOf, type Relationship, said, text } from './shapes.ts';
 import { texts } from './texts.ts';
 import { WhoMay } from './who-may.tsx';
 
@@ -23,7 +24,8 @@ const drawnMax = 24;
 export default function Explorer() {
   const t = useTexts(texts);
   const { tenant, api } = useTenant();
-  const [{ type = '', id = '' }, set] = useFilters(['type', 'id']);
+  const [{ type = '', id = '', relationship }, setFilters] = useFilters(['type', 'id', 'relationship']);
+  const set = (to: Entity) => setFilters({ ...to, relationship: undefined });
   const [isAdding, setAdding] = useState(false);
   const of = useMemo(() => ({ type, id }), [type, id]);
   const isChosen = type !== '' && id !== '';
@@ -51,7 +53,7 @@ export default function Explorer() {
         panel={isAdding && <AddRelationship from={isChosen ? of : undefined} onClose={() => setAdding(false)} />}
       >
         {isChosen ? (
-          <Around key={text(of)} of={of} onFollow={set} />
+          <Around key={text(of)} of={of} marked={relationship} onFollow={set} />
         ) : (
           <Empty
             sentence={t.chooseFirst}
@@ -115,8 +117,6 @@ function useSide(of: Entity, side: 'from' | 'to'): Pages<Relationship> {
   });
 }
 
-const keyOf = ({ from, relationshipType, to }: Relationship) => `${from.type}:${relationshipType}:${to.type}`;
-
 function drawing(
   of: Entity,
   out: readonly Relationship[],
@@ -148,11 +148,15 @@ function drawing(
   };
 }
 
-function Around({ of, onFollow }: { of: Entity; onFollow: (to: Entity) => void }) {
+/** `marked`: the relationship that a page linked to. */
+type AroundProps = { of: Entity; marked: string | undefined; onFollow: (to: Entity) => void };
+
+function Around({ of, marked, onFollow }: AroundProps) {
   const t = useTexts(texts);
   const { tenant } = useTenant();
   const [ending, setEnding] = useState<Relationship>();
-  const names = useNames(useModel().data);
+  const model = useModel().data;
+  const names = useNames(model);
   const out = useSide(of, 'from');
   const into = useSide(of, 'to');
   const { count, ...picture } = useMemo(
@@ -164,7 +168,7 @@ function Around({ of, onFollow }: { of: Entity; onFollow: (to: Entity) => void }
     const to = entityOf(id);
     if (to !== undefined && id !== text(of)) onFollow(to);
   };
-  const isActor = useModel().data?.types.some(({ kind, spec }) => kind === 'actor-types' && spec.name === of.type);
+  const isActor = model?.types.some(({ kind, spec }) => kind === 'actor-types' && spec.name === of.type);
   return (
     <>
       {isActor && (
@@ -178,8 +182,8 @@ function Around({ of, onFollow }: { of: Entity; onFollow: (to: Entity) => void }
       {count > 0 && !isSupport && <Flow label={t.neighbourhood(text(of))} {...picture} onOpen={follow} />}
       {count > picture.lines.length && !isSupport && <p className="dim">{t.drawnOnly(drawnMax)}</p>}
       <div className="model-columns">
-        <Side of={of} side="from" pages={out} onFollow={onFollow} onEnd={setEnding} />
-        <Side of={of} side="to" pages={into} onFollow={onFollow} onEnd={setEnding} />
+        <Side {...{ of, marked, onFollow }} side="from" pages={out} onEnd={setEnding} />
+        <Side {...{ of, marked, onFollow }} side="to" pages={into} onEnd={setEnding} />
       </div>
       {!isSupport && <WhoMay of={of} />}
       {ending && <EndRelationship of={ending} onClose={() => setEnding(undefined)} />}
@@ -191,11 +195,12 @@ type SideProps = {
   of: Entity;
   side: 'from' | 'to';
   pages: Pages<Relationship>;
+  marked: string | undefined;
   onFollow: (to: Entity) => void;
   onEnd: (one: Relationship) => void;
 };
 
-function Side({ of, side, pages, onFollow, onEnd }: SideProps) {
+function Side({ of, side, pages, marked, onFollow, onEnd }: SideProps) {
   const t = useTexts(texts);
   const { tenant } = useTenant();
   const title = side === 'from' ? t.leadsTo(text(of)) : t.reachedBy(text(of));
@@ -207,10 +212,11 @@ function Side({ of, side, pages, onFollow, onEnd }: SideProps) {
         label={title}
         pages={pages}
         rowKey={said}
+        selected={marked}
         onOpen={tenant.role === 'support' ? undefined : (one) => onFollow(other(one))}
         empty={<p className="dim">{side === 'from' ? t.leadsNowhere : t.reachedByNobody}</p>}
         columns={[
-          { id: 'relation', header: t.relation, cell: ({ relationshipType }) => relationshipType },
+          { id: 'relation', header: t.relation, cell: (one) => <Relation of={one} /> },
           {
             id: 'other',
             header: side === 'from' ? t.to : t.from,

@@ -1,158 +1,178 @@
 /** A drawing of boxes and lines that can be moved, zoomed and walked through by keyboard: React Flow, laid out by dagre. */
-import dagre from '@dagrejs/dagre';
 import {
   Background,
+  type Connection,
+  ConnectionMode,
   Controls,
   type Edge,
-  Handle,
   MarkerType,
-  type Node,
-  Position,
   ReactFlow,
   type ReactFlowInstance,
 } from '@xyflow/react';
-import { memo, useEffect, useMemo, useRef, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useTexts } from '../../core/texts.ts';
 import '@xyflow/react/dist/base.css';
+import { type BoxNode, nodeTypes } from './flow-boxes.tsx';
+import {
+  type Box,
+  heightOf,
+  heightOfAll,
+  type Line,
+  laidOut,
+  type Places,
+  type Rects,
+  rectsOf,
+  sidesOf,
+  widthOf,
+} from './flow-layout.ts';
+import { edgeTypes } from './flow-lines.tsx';
 import { texts } from './texts.ts';
 import './flow.css';
 
-export type Box = {
-  id: string;
-  title: string;
-  /** What stands below the title. */
-  detail?: string;
-  look: 'type' | 'relation' | 'centre';
+/** What can be done to the drawing itself. */
+export type Editing = {
+  /** The boxes that are chosen, and those that can be chosen next; the others are dimmed where there are any. */
+  chosen: ReadonlySet<string>;
+  possible: ReadonlySet<string> | undefined;
+  onConnect: (from: string, to: string) => void;
+  /** A key that does something to the box that has the focus; whether it did. */
+  onKey: (key: string, id: string) => boolean;
+  keys: string;
 };
-export type Line = { from: string; to: string; label?: string; look?: 'inherits' };
 type Props = {
   label: string;
   boxes: readonly Box[];
   lines: readonly Line[];
   selected?: string;
-  onOpen: (id: string) => void;
+  /** `isMore`: with Shift or Control, beside what is chosen. */
+  onOpen: (id: string, isMore: boolean) => void;
+  editing?: Editing;
+  children?: ReactNode;
 };
 
-const widthOf = ({ title, detail = '' }: Box) =>
-  Math.min(240, 44 + Math.max(title.length * 7.6, Math.min(detail.length, 30) * 6.3));
-const heightOf = ({ detail, look }: Box) =>
-  (look === 'relation' ? 32 : 40) + (detail === undefined ? 0 : Math.ceil(detail.length / 30) * 17);
-
-function laidOut(
-  boxes: readonly Box[],
-  lines: readonly Line[],
-  isNarrow: boolean,
-): Map<string, { x: number; y: number }> {
-  const graph = new dagre.graphlib.Graph({ multigraph: true });
-  graph.setGraph({
-    rankdir: isNarrow ? 'TB' : 'LR',
-    nodesep: 22,
-    ranksep: isNarrow ? 34 : 56,
-    marginx: 12,
-    marginy: 12,
-  });
-  graph.setDefaultEdgeLabel(() => ({}));
-  for (const box of boxes) graph.setNode(box.id, { width: widthOf(box), height: heightOf(box) });
-  // An edge of dagre without a name of its own is one with the next between the same boxes.
-  for (const [index, { from, to, look, label = '' }] of lines.entries())
-    if (look !== 'inherits') graph.setEdge(from, to, { width: label.length * 6.5, height: 14 }, `e${index}`);
-  dagre.layout(graph);
-  return new Map(
-    boxes.map((box) => {
-      const { x, y, width, height } = graph.node(box.id);
-      return [box.id, { x: x - width / 2, y: y - height / 2 }];
-    }),
-  );
-}
-
-/** As high as what is drawn, within what a window shows. */
-function heightOfAll(boxes: readonly Box[], places: ReadonlyMap<string, { y: number }>): string {
-  const bottom = Math.max(0, ...boxes.map((box) => (places.get(box.id)?.y ?? 0) + heightOf(box)));
-  return `clamp(220px, ${Math.round(bottom * 1.1) + 48}px, 68vh)`;
-}
-
-const BoxNode = memo(({ data }: { data: Record<string, unknown> }) => {
-  const { title, detail, isNarrow } = data as unknown as Box & { isNarrow: boolean };
-  return (
-    <>
-      <Handle type="target" position={isNarrow ? Position.Top : Position.Left} isConnectable={false} />
-      <strong>{title}</strong>
-      {detail !== undefined && <span>{detail}</span>}
-      <Handle type="source" position={isNarrow ? Position.Bottom : Position.Right} isConnectable={false} />
-    </>
-  );
-});
-const nodeTypes = { box: BoxNode };
 const fitted = { maxZoom: 1.1, padding: 0.06 };
 
-export function Flow({ label, boxes, lines, selected, onOpen }: Props) {
+type Drawn = Pick<Props, 'boxes' | 'selected' | 'editing'> & { places: Places; isNarrow: boolean };
+
+function classOf({ id, look }: Box, { selected, editing }: Drawn): string {
+  const isDimmed = editing?.possible !== undefined && !editing.possible.has(id) && !editing.chosen.has(id);
+  return [
+    ...['flow-box', look, id === selected && 'on', editing?.chosen.has(id) && 'chosen'],
+    ...[editing?.possible?.has(id) && 'possible', isDimmed && 'dimmed'],
+  ]
+    .filter(Boolean)
+    .join(' ');
+}
+
+function useNodes(drawn: Drawn): BoxNode[] {
+  const t = useTexts(texts);
+  const { boxes, places, isNarrow, selected, editing } = drawn;
+  const { chosen, possible } = editing ?? {};
+  const isEdited = editing !== undefined;
+  // What the boxes say stays the same object, so that they are not drawn again.
+  const data = useMemo(
+    () =>
+      new Map(
+        boxes.map((box) => {
+          // A finger scrolls: there a button begins it.
+          const mayBegin = isEdited && box.look === 'type' && !isNarrow;
+          return [box.id, { ...box, isNarrow, mayBegin, beginTitle: t.dragFrom(box.title) }];
+        }),
+      ),
+    [boxes, isNarrow, isEdited, t],
+  );
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what of `drawn` matters
+  return useMemo(
+    () =>
+      boxes.flatMap((box): BoxNode[] => {
+        const of = data.get(box.id);
+        if (of === undefined) return [];
+        return [
+          {
+            id: box.id,
+            type: 'box',
+            data: of,
+            position: places.get(box.id) ?? { x: 0, y: 0 },
+            style: { width: widthOf(box), minHeight: heightOf(box) },
+            className: classOf(box, drawn),
+            ariaLabel: [box.title, box.detail, box.owner && t.managed(box.owner)].filter(Boolean).join(', '),
+            ariaRole: 'button',
+          },
+        ];
+      }),
+    [boxes, data, places, selected, chosen, possible, t],
+  );
+}
+
+function edgeOf(line: Line, rects: Rects, isNarrow: boolean): Edge {
+  const { from, to, label: text, look } = line;
+  const sides = look && sidesOf(line, rects, isNarrow);
+  const isBracket = look === 'begins' || look === 'ends';
+  const color = look === 'heir' ? 'var(--series-4)' : 'var(--dim)';
+  return {
+    ...{ id: `${from} ${text ?? ''} ${to} ${look ?? ''}`, source: from, target: to, label: text, className: look },
+    ...{ sourceHandle: sides?.source ?? 'out', targetHandle: sides?.target ?? 'in' },
+    ...(isBracket && { type: 'elbow' }),
+    ...(look === 'heir' && { type: 'straight' }),
+    ...(!isBracket && { markerEnd: { type: MarkerType.ArrowClosed, color } }),
+  };
+}
+
+export function Flow({ label, boxes, lines, selected, onOpen, editing, children }: Props) {
   const t = useTexts(texts);
   const frame = useRef<HTMLElement>(null);
-  const drawn = useRef<ReactFlowInstance>(undefined);
+  const shown = useRef<ReactFlowInstance<BoxNode>>(undefined);
   const [isNarrow] = useState(() => matchMedia('(max-width: 600px)').matches);
   const places = useMemo(() => laidOut(boxes, lines, isNarrow), [boxes, lines, isNarrow]);
   useEffect(() => {
     // A panel that opens beside it leaves less room.
-    const watch = new ResizeObserver(() => void drawn.current?.fitView(fitted));
+    const watch = new ResizeObserver(() => void shown.current?.fitView(fitted));
     if (frame.current) watch.observe(frame.current);
     return () => watch.disconnect();
   }, []);
-  const nodes = boxes.map(
-    (box): Node => ({
-      id: box.id,
-      type: 'box',
-      data: { ...box, isNarrow },
-      position: places.get(box.id) ?? { x: 0, y: 0 },
-      style: { width: widthOf(box), minHeight: heightOf(box) },
-      className: `flow-box ${box.look} ${box.id === selected ? 'on' : ''}`,
-      ariaLabel: [box.title, box.detail].filter(Boolean).join(', '),
-      ariaRole: 'button',
-      connectable: false,
-      deletable: false,
-    }),
-  );
-  const edges = lines.map(
-    ({ from, to, label: text, look }): Edge => ({
-      id: `${from} ${text ?? ''} ${to} ${look ?? ''}`,
-      source: from,
-      target: to,
-      label: text,
-      className: look,
-      focusable: false,
-      selectable: false,
-      deletable: false,
-      ...(look === 'inherits'
-        ? { type: 'straight' }
-        : { markerEnd: { type: MarkerType.ArrowClosed, color: 'var(--dim)' } }),
-    }),
-  );
+  const nodes = useNodes({ boxes, selected, editing, places, isNarrow });
+  const edges = useMemo(() => {
+    const rects = rectsOf(boxes, places);
+    return lines.map((line) => edgeOf(line, rects, isNarrow));
+  }, [lines, boxes, places, isNarrow]);
+  const onConnect = editing?.onConnect;
+  const join = useCallback(({ source, target }: Connection) => onConnect?.(source, target), [onConnect]);
+  const press = (event: KeyboardEvent<HTMLElement>) => {
+    const { key, shiftKey, ctrlKey, metaKey, target } = event;
+    const id = (target as Element).closest('.react-flow__node')?.getAttribute('data-id');
+    if (id == null) return;
+    if (key === 'Enter' || key === ' ') onOpen(id, shiftKey || ctrlKey || metaKey);
+    else if (ctrlKey || metaKey || editing?.onKey(key, id) !== true) return;
+    event.preventDefault();
+  };
   return (
-    <section ref={frame} className="flow" aria-label={label} style={{ height: heightOfAll(boxes, places) }}>
+    <section
+      ref={frame}
+      className={`flow${editing?.possible ? ' choosing' : ''}`}
+      aria-label={label}
+      style={{ height: heightOfAll(boxes, places) }}
+      onKeyDown={press}
+    >
       <ReactFlow
         // Other boxes are another drawing, which is fitted into the frame again.
         key={boxes.map(({ id }) => id).join()}
-        nodes={nodes}
-        edges={edges}
-        nodeTypes={nodeTypes}
+        {...{ nodes, edges, nodeTypes, edgeTypes }}
         fitView
         fitViewOptions={fitted}
         onInit={(instance) => {
-          drawn.current = instance;
+          shown.current = instance;
         }}
         minZoom={0.1}
-        nodesConnectable={false}
-        nodesDraggable={false}
-        edgesFocusable={false}
-        zoomOnScroll={false}
-        preventScrolling={false}
+        nodesConnectable={editing !== undefined}
+        connectionMode={ConnectionMode.Loose}
+        onConnect={join}
+        {...{ nodesDraggable: false, elementsSelectable: false, edgesFocusable: false, deleteKeyCode: null }}
+        {...{ zoomOnScroll: false, zoomOnDoubleClick: false, preventScrolling: false }}
         proOptions={{ hideAttribution: true }}
-        onNodeClick={(_, { id }) => onOpen(id)}
-        onNodesChange={(changes) => {
-          for (const one of changes) if (one.type === 'select' && one.selected) onOpen(one.id);
-        }}
+        onNodeClick={(event, { id }) => onOpen(id, event.shiftKey || event.ctrlKey || event.metaKey)}
         ariaLabelConfig={{
-          'node.a11yDescription.default': t.nodeKeys,
-          'node.a11yDescription.keyboardDisabled': t.nodeKeys,
+          'node.a11yDescription.default': editing?.keys ?? t.nodeKeys,
+          'node.a11yDescription.keyboardDisabled': editing?.keys ?? t.nodeKeys,
           'controls.ariaLabel': t.controls,
           'controls.zoomIn.ariaLabel': t.zoomIn,
           'controls.zoomOut.ariaLabel': t.zoomOut,
@@ -161,6 +181,7 @@ export function Flow({ label, boxes, lines, selected, onOpen }: Props) {
       >
         <Background />
         <Controls position="bottom-right" showInteractive={false} />
+        {children}
       </ReactFlow>
     </section>
   );

@@ -1,6 +1,6 @@
 /** How a relationship is shared by invitation. */
 import { useTexts } from '../../core/texts.ts';
-import type { Invitation } from './shapes.ts';
+import type { Invitation } from '../../model/shapes.ts';
 import { texts } from './texts.ts';
 
 type Props = { invitation?: Invitation; onChange: (to?: Invitation) => void };

@@ -7,6 +7,8 @@ import { segment } from '../../core/api.ts';
 import { usePages } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
+import { reloadModel, useModel } from '../../model/load.ts';
+import { type Entity, text } from '../../model/shapes.ts';
 import {
   ChoiceFilter,
   Confirm,
@@ -25,9 +27,7 @@ import {
   WithPanel,
 } from '../../ui/index.ts';
 import { Invite } from './invite.tsx';
-import { reloadModel, useModel } from './load.ts';
 import { ModelPage } from './page.tsx';
-import { type Entity, text } from './shapes.ts';
 import { texts } from './texts.ts';
 
 const statuses = ['pending', 'accepted', 'declined', 'revoked', 'expired'] as const;

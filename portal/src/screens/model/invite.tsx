@@ -4,10 +4,10 @@ import { type FormEvent, useState } from 'react';
 import { useOnce } from '../../core/once.ts';
 import { useTenant } from '../../core/session.ts';
 import { useLanguage, useTexts } from '../../core/texts.ts';
+import { reloadModel, useModel } from '../../model/load.ts';
+import { entityOf, partsOf } from '../../model/shapes.ts';
 import { Notice, ProblemAlert, SidePanel, toast } from '../../ui/index.ts';
 import { useUiTexts } from '../../ui/texts.ts';
-import { reloadModel, useModel } from './load.ts';
-import { entityOf, partsOf } from './shapes.ts';
 import { texts } from './texts.ts';
 
 const nothing = { toId: '', invitor: '', email: '', until: '', reason: '' };

@@ -7,7 +7,7 @@ import {
   type Model,
   partsOf,
   type RelationshipObject,
-} from './shapes.ts';
+} from '../../model/shapes.ts';
 
 type Spec = { name: string; displayNames?: DisplayName[]; attributes?: Attributes } & Partial<RelationshipObject>;
 

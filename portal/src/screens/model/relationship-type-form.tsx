@@ -2,33 +2,42 @@
 import { Button, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTexts } from '../../core/texts.ts';
+import type { Inheritance, Invitation, Model, Related } from '../../model/shapes.ts';
 import { ProblemAlert, SidePanel } from '../../ui/index.ts';
 import { useUiTexts } from '../../ui/texts.ts';
 import { DisplayNameFields, displayNamesIn, nameRowsOf } from './display-names.tsx';
-import { InheritanceFields } from './inheritance-fields.tsx';
+import { InheritanceFields, same } from './inheritance-fields.tsx';
 import { InvitationFields } from './invitation-fields.tsx';
 import { useSaving } from './saving.ts';
-import type { Inheritance, Invitation, Model, Related } from './shapes.ts';
 import { texts } from './texts.ts';
 
-type Props = { of?: Related; model: Model; onClose: () => void; onDone: (id: string) => void };
+/** What the picture, or an address, fills in. */
+export type Proposed = { from?: string | undefined; to?: string | undefined; through?: Inheritance | undefined };
+type Props = { of?: Related; proposed?: Proposed; model: Model; onClose: () => void; onDone: (id: string) => void };
 
-export function RelationshipTypeForm({ of, model, onClose, onDone }: Props) {
+export function RelationshipTypeForm({ of, proposed = {}, model, onClose, onDone }: Props) {
   const t = useTexts(texts);
   const ui = useUiTexts();
   const typeNames = model.types.map(({ spec }) => spec.name);
   const actors = model.types.filter(({ kind }) => kind === 'actor-types').map(({ spec }) => spec.name);
-  const [from, setFrom] = useState(actors[0] ?? typeNames[0] ?? '');
+  const known = (name: string | undefined) => typeNames.find((one) => one === name);
+  const [from, setFrom] = useState(known(proposed.from) ?? actors[0] ?? typeNames[0] ?? '');
   const [relation, setRelation] = useState('');
-  const [to, setTo] = useState(typeNames.find((one) => !actors.includes(one)) ?? typeNames[0] ?? '');
+  const [to, setTo] = useState(
+    known(proposed.to) ?? typeNames.find((one) => !actors.includes(one)) ?? typeNames[0] ?? '',
+  );
   const [names, setNames] = useState(() => nameRowsOf(of?.spec.displayNames));
   const [inverse, setInverse] = useState(of?.spec.inverse ?? '');
   const [max, setMax] = useState(of?.spec.maxPerTarget?.toString() ?? '');
   const [invitation, setInvitation] = useState<Invitation | undefined>(of?.spec.invitation);
-  const [through, setThrough] = useState<Inheritance[]>(of?.spec.inheritedThrough ?? []);
-  // Of what the fields were filled with: the model is read again while they are changed.
-  const [etag] = useState(of?.etag);
-  const { error, isBusy, save } = useSaving(etag, onDone);
+  const [through, setThrough] = useState<Inheritance[]>(() => {
+    const set = of?.spec.inheritedThrough ?? [];
+    const { through: one } = proposed;
+    return one === undefined || set.some((other) => same(other, one)) ? set : [...set, one];
+  });
+  // What the fields were filled with: the model is read again while they are changed.
+  const [before] = useState(of);
+  const { error, isBusy, save } = useSaving(before, onDone);
   const name = of?.spec.name ?? `${from}:${relation}:${to}`;
   const body = {
     ...displayNamesIn(names),
@@ -70,7 +79,12 @@ export function RelationshipTypeForm({ of, model, onClose, onDone }: Props) {
           value={max}
           onChange={(event) => setMax(event.currentTarget.value)}
         />
-        <InheritanceFields name={name} model={model} through={through} onChange={setThrough} />
+        <InheritanceFields
+          name={of?.spec.name ?? `${from}:${relation || '…'}:${to}`}
+          model={model}
+          through={through}
+          onChange={setThrough}
+        />
         <InvitationFields invitation={invitation} onChange={setInvitation} />
         {error !== undefined && <ProblemAlert error={error} />}
         <div className="row">

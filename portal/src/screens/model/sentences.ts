@@ -1,7 +1,7 @@
 /** What stands in the picture, and what inheritance says in words. */
-import type { Names } from './display-names.tsx';
-import type { Box, Line } from './flow.tsx';
-import { type Inheritance, type Model, partsOf, type Related, words } from './shapes.ts';
+import type { Names } from '../../model/names.tsx';
+import { type Inheritance, type Model, partsOf, type Related, words } from '../../model/shapes.ts';
+import type { Box, Line } from './flow-layout.ts';
 import type { Texts } from './texts.en.ts';
 
 /** "a user may use a car when it lives in a household that keeps the car" */
@@ -13,46 +13,55 @@ export function sentenceOf(name: string, { relationship, from }: Inheritance, t:
 export const idOf = ({ kind, spec }: { kind: string; spec: { name: string } }) => `${kind}/${spec.name}`;
 
 function detailOf({ spec }: Related, t: Texts, names: Names): string | undefined {
-  const through = spec.inheritedThrough ?? [];
-  const short = through.map(({ relationship, from }) =>
-    t.throughShort(names(relationship), names(partsOf(relationship).to), names(from)),
-  );
   const isShared = spec.invitation !== undefined && spec.invitation.enabled !== false;
   const { relation } = partsOf(spec.name);
   const raw = names(spec.name) === words(relation) ? [] : [relation];
-  const lines = [...raw, ...short, ...(isShared ? [t.sharedShort] : [])];
+  const lines = [...raw, ...(isShared ? [t.sharedShort] : [])];
   return lines.length === 0 ? undefined : lines.join(' · ');
 }
 
-export function pictureOf({ types, relationships }: Model, t: Texts, names: Names): { boxes: Box[]; lines: Line[] } {
+/** Between the two relationship types through which another one holds. */
+export type Bracket = { heir: Related; pair: Inheritance };
+export type Picture = { boxes: Box[]; lines: Line[]; brackets: ReadonlyMap<string, Bracket> };
+
+export function pictureOf({ types, relationships }: Model, t: Texts, names: Names): Picture {
   const boxOf = new Map(types.map((one) => [one.spec.name, idOf(one)]));
-  const known = new Set(relationships.map(({ spec }) => spec.name));
+  const known = new Map(relationships.map((one) => [one.spec.name, idOf(one)]));
+  const owned = (owner: string) => (owner === 'api' ? {} : { owner });
+  const brackets = new Map(
+    relationships.flatMap((heir) =>
+      (heir.spec.inheritedThrough ?? [])
+        .filter(({ relationship, from }) => known.has(relationship) && known.has(from))
+        .map((pair) => [`inherits/${heir.spec.name} ${pair.relationship} ${pair.from}`, { heir, pair }] as const),
+    ),
+  );
   const boxes = [
     ...types.map((one): Box => {
-      const { name } = one.spec;
+      const { name, managedBy } = one.spec;
       const raw = names(name) === name ? [] : [name];
-      return { id: idOf(one), title: names(name), detail: [...raw, t.kindNames[one.kind]].join(' · '), look: 'type' };
+      const detail = [...raw, t.kindNames[one.kind]].join(' · ');
+      return { id: idOf(one), title: names(name), detail, look: 'type', ...owned(managedBy) };
     }),
-    ...relationships.map(
-      (one): Box => ({
-        id: idOf(one),
-        title: names(one.spec.name),
-        detail: detailOf(one, t, names),
-        look: 'relation',
-      }),
+    ...relationships.map((one): Box => {
+      const detail = detailOf(one, t, names);
+      return { id: idOf(one), title: names(one.spec.name), detail, look: 'relation', ...owned(one.spec.managedBy) };
+    }),
+    ...[...brackets].map(
+      ([id, { heir, pair }]): Box => ({ id, title: sentenceOf(heir.spec.name, pair, t, names), look: 'bracket' }),
     ),
   ];
-  const lines = relationships.flatMap(({ kind, spec }): Line[] => {
-    const { from, to } = partsOf(spec.name);
-    const id = `${kind}/${spec.name}`;
-    const steps = (spec.inheritedThrough ?? []).flatMap((one) => [one.relationship, one.from]);
+  const lines = relationships.flatMap((one): Line[] => {
+    const { from, to } = partsOf(one.spec.name);
+    const [begin, end] = [boxOf.get(from), boxOf.get(to)];
     return [
-      ...[boxOf.get(from)].flatMap((one) => (one === undefined ? [] : [{ from: one, to: id }])),
-      ...[boxOf.get(to)].flatMap((one) => (one === undefined ? [] : [{ from: id, to: one }])),
-      ...[...new Set(steps)]
-        .filter((step) => known.has(step))
-        .map((step): Line => ({ from: `${kind}/${step}`, to: id, look: 'inherits' })),
+      ...(begin === undefined ? [] : [{ from: begin, to: idOf(one) }]),
+      ...(end === undefined ? [] : [{ from: idOf(one), to: end }]),
     ];
   });
-  return { boxes, lines };
+  const bracketed = [...brackets].flatMap(([id, { heir, pair }]): Line[] => [
+    { from: known.get(pair.relationship) ?? '', to: id, look: 'begins' },
+    { from: id, to: known.get(pair.from) ?? '', look: 'ends' },
+    { from: id, to: idOf(heir), look: 'heir' },
+  ]);
+  return { boxes, lines: [...lines, ...bracketed], brackets };
 }

@@ -30,7 +30,7 @@ export const en = {
   asList: 'List',
   picture: 'Types and their relationships',
   legendRelates: 'relates one type to another',
-  legendInherits: 'is inherited through',
+  legendInherits: 'joins the two through which another one is inherited',
   inherits: (from: string, relation: string, to: string, first: string, middle: string, second: string) =>
     `A ${from} ${relation} a ${to} also when it ${first} a ${middle} that ${second} the ${to}.`,
   throughShort: (first: string, middle: string, second: string) => `also: ${first} a ${middle} that ${second} it`,
@@ -52,7 +52,21 @@ export const en = {
   editOf: (name: string) => `Edit ${name}`,
   remove: 'Delete',
   removeTitle: (name: string) => `Delete the type ${name}?`,
-  removeRelationshipWhat: [
+  removeRelationshipWhat: (heirs: number, policies: number | undefined) => [
+    heirs === 0
+      ? 'No other relationship type is inherited through it.'
+      : plural('en', heirs, {
+          one: '# relationship type is inherited through it: the deletion is refused.',
+          other: '# relationship types are inherited through it: the deletion is refused.',
+        }),
+    ...(policies === undefined
+      ? []
+      : [
+          plural('en', policies, {
+            one: '# policy is named after it, and stays.',
+            other: '# policies are named after it, and stay.',
+          }),
+        ]),
     'The type must not be in use: while there are relationships or invitations of it, the deletion is refused.',
     'Policies that read it find no relationship of it any longer.',
   ],
@@ -99,7 +113,6 @@ export const en = {
   redirectUris: 'Redirect addresses',
   redirectUrisAbout: 'Where an accepted invitation may lead to, separated by spaces.',
   whoMay: 'Who may make it',
-  whoIsFound: 'Who may',
   backEndsMay: 'Back ends with the scope relationships:write make and end relationships.',
   acts: { create: 'Invite', accept: 'Accept', read: 'Read those of others', resend: 'Send again', revoke: 'Revoke' },
   noPolicy: (policy: string) => `Users may not: there is no policy ${policy}.`,
@@ -109,6 +122,28 @@ export const en = {
   zoomOut: 'Zoom out',
   fit: 'Show all',
   nodeKeys: 'Press Enter to open it.',
+  editKeys:
+    'Press Enter to open it, Delete to delete it, R on a type to relate it to another one, I on a relationship type to inherit it through others.',
+  editHint:
+    'Drag from the dot of a type to another type to relate them. Click two relationships with Shift to inherit one through them. Delete deletes what has the focus.',
+  typeHere: 'Type',
+  dragFrom: (type: string) => `Drag to the type that ${type} is related to`,
+  managed: (owner: string) => `managed by ${owner}`,
+  relateFrom: 'Relationship from here',
+  inheritThrough: 'Inherit through…',
+  chooseEnd: (type: string) => `Choose the type that the relationship from ${type} leads to.`,
+  chooseFirstOf: (heir: string) => `Choose two relationships through which “${heir}” is inherited.`,
+  chooseSecond: (first: string) =>
+    `“${first}” is the one. Choose the other relationship, which goes on from it or leads to it.`,
+  chooseHeir: 'What is inherited through the two?',
+  newHeir: (from: string, to: string) => `A new relationship from ${from} to ${to}`,
+  uninherit: 'Inherit no longer',
+  uninheritTitle: (name: string) => `Inherit ${name} no longer through these two?`,
+  uninheritWhat: (left: number) =>
+    left === 0
+      ? 'It is then inherited through nothing: only relationships that are made count.'
+      : plural('en', left, { one: '# other way to inherit it stays.', other: '# other ways to inherit it stay.' }),
+  notRestored: (name: string) => `${name} could not be brought back: it was changed, or is in use.`,
   explorerAbout: 'What surrounds an actor or a resource. Click to follow a relationship.',
   addRelationship: 'Add a relationship',
   chooseFirst: 'Choose an actor or a resource to see what it is related to.',
@@ -146,6 +181,7 @@ export const en = {
   search: 'Search',
   found: (action: string) => `Found for ${action}`,
   nothingMay: 'Nothing is found: the policy allows none.',
+  whoTitle: 'Who',
   whatTitle: 'With what',
   why: 'Why?',
   whyTitle: (subject: string, resource: string) => `Why: ${subject} and ${resource}`,
@@ -211,6 +247,8 @@ export const en = {
   startImport: (lines: number) =>
     lines === 0 ? 'Import' : `Import ${plural('en', lines, { one: '# line', other: '# lines' })}`,
   importing: (file: string) => `Importing ${file}`,
+  resumeFile: (name: string) =>
+    `${name} is still chosen. Go on with this import: lines that are imported already are not imported again.`,
   resume: 'Go on with this import',
   resumeAbout:
     'This import was interrupted. Choose the same file again to go on; lines that were imported are not imported twice.',

@@ -26,7 +26,7 @@ export const nl = {
   asList: 'Lijst',
   picture: 'Typen en hun relaties',
   legendRelates: 'verbindt een type met een ander',
-  legendInherits: 'wordt geërfd via',
+  legendInherits: 'verbindt de twee waardoor een andere wordt geërfd',
   inherits: (from, relation, to, first, middle, second) =>
     `${from} ${relation} ${to} geldt ook via ${middle}: ${from} ${first} ${middle}, en ${middle} ${second} ${to}.`,
   throughShort: (first, middle, second) => `ook via ${middle}: ${first}, ${second}`,
@@ -48,7 +48,21 @@ export const nl = {
   editOf: (name) => `${name} bewerken`,
   remove: 'Verwijderen',
   removeTitle: (name) => `Het type ${name} verwijderen?`,
-  removeRelationshipWhat: [
+  removeRelationshipWhat: (heirs, policies) => [
+    heirs === 0
+      ? 'Geen ander relatietype wordt erdoor geërfd.'
+      : plural('nl', heirs, {
+          one: '# relatietype wordt erdoor geërfd: het verwijderen wordt geweigerd.',
+          other: '# relatietypen worden erdoor geërfd: het verwijderen wordt geweigerd.',
+        }),
+    ...(policies === undefined
+      ? []
+      : [
+          plural('nl', policies, {
+            one: '# policy is ernaar genoemd, en blijft.',
+            other: '# policies zijn ernaar genoemd, en blijven.',
+          }),
+        ]),
     'Het type mag niet in gebruik zijn: zolang er relaties of uitnodigingen van zijn, wordt het verwijderen geweigerd.',
     'Policies die het lezen, vinden er geen relatie meer van.',
   ],
@@ -94,7 +108,6 @@ export const nl = {
   template: 'Mailsjabloon',
   redirectUris: 'Doorstuuradressen',
   redirectUrisAbout: 'Waar een aanvaarde uitnodiging heen mag leiden, gescheiden door spaties.',
-  whoIsFound: 'Wie mag',
   whoMay: 'Wie mag de relatie maken',
   backEndsMay: 'Back-ends met de scope relationships:write maken en beëindigen relaties.',
   acts: {
@@ -111,6 +124,30 @@ export const nl = {
   zoomOut: 'Uitzoomen',
   fit: 'Alles tonen',
   nodeKeys: 'Druk op Enter om te openen.',
+  editKeys:
+    'Druk op Enter om te openen, op Delete om te verwijderen, op R op een type om een relatie ervan te maken, op I op een relatietype om het via andere te erven.',
+  editHint:
+    'Sleep van de stip van een type naar een ander type voor een relatie ertussen. Klik met Shift op twee relaties om er een via te erven. Delete verwijdert wat de focus heeft.',
+  typeHere: 'Type',
+  dragFrom: (type) => `Sleep naar het type waarmee ${type} een relatie heeft`,
+  managed: (owner) => `beheerd door ${owner}`,
+  relateFrom: 'Relatie vanaf hier',
+  inheritThrough: 'Erven via…',
+  chooseEnd: (type) => `Kies het type waar de relatie van ${type} heen leidt.`,
+  chooseFirstOf: (heir) => `Kies twee relaties waardoor “${heir}” wordt geërfd.`,
+  chooseSecond: (first) => `“${first}” is de ene. Kies de andere relatie, die erop volgt of erheen leidt.`,
+  chooseHeir: 'Wat wordt via de twee geërfd?',
+  newHeir: (from, to) => `Een nieuwe relatie van ${from} naar ${to}`,
+  uninherit: 'Niet meer erven',
+  uninheritTitle: (name) => `${name} niet meer via deze twee erven?`,
+  uninheritWhat: (left) =>
+    left === 0
+      ? 'Het wordt dan nergens via geërfd: alleen relaties die gemaakt zijn, tellen.'
+      : plural('nl', left, {
+          one: '# andere manier om het te erven blijft.',
+          other: '# andere manieren om het te erven blijven.',
+        }),
+  notRestored: (name) => `${name} kon niet worden teruggezet: het is gewijzigd, of in gebruik.`,
   explorerAbout: 'Wat een actor of resource omringt. Klik om een relatie te volgen.',
   addRelationship: 'Relatie toevoegen',
   chooseFirst: 'Kies een actor of resource om de relaties ervan te zien.',
@@ -148,6 +185,7 @@ export const nl = {
   search: 'Zoeken',
   found: (action) => `Gevonden voor ${action}`,
   nothingMay: 'Er is niets gevonden: de policy staat er geen toe.',
+  whoTitle: 'Wie',
   whatTitle: 'Waarmee',
   why: 'Waarom?',
   whyTitle: (subject, resource) => `Waarom: ${subject} en ${resource}`,
@@ -219,6 +257,8 @@ export const nl = {
   startImport: (lines) =>
     lines === 0 ? 'Importeren' : `${plural('nl', lines, { one: '# regel', other: '# regels' })} importeren`,
   importing: (file) => `Bezig met importeren van ${file}`,
+  resumeFile: (name) =>
+    `${name} is nog gekozen. Ga verder met deze import: regels die al geïmporteerd zijn, worden niet opnieuw geïmporteerd.`,
   resume: 'Verdergaan met deze import',
   resumeAbout:
     'Deze import is onderbroken. Kies hetzelfde bestand om verder te gaan; geïmporteerde regels worden niet twee keer geïmporteerd.',

@@ -2,11 +2,11 @@
 import { Button, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTexts } from '../../core/texts.ts';
+import { type Typed, type TypeKind, typeKinds, type ValueType, valueTypes } from '../../model/shapes.ts';
 import { Icon, ProblemAlert, SidePanel } from '../../ui/index.ts';
 import { useUiTexts } from '../../ui/texts.ts';
 import { DisplayNameFields, displayNamesIn, nameRowsOf } from './display-names.tsx';
 import { useSaving } from './saving.ts';
-import { type Typed, type TypeKind, typeKinds, type ValueType, valueTypes } from './shapes.ts';
 import { texts } from './texts.ts';
 
 type Row = { key: number; name: string; type: ValueType; required: boolean };
@@ -24,9 +24,9 @@ export function TypeForm({ of, onClose, onDone }: Props) {
     })),
   );
   const [names, setNames] = useState(() => nameRowsOf(of?.spec.displayNames));
-  // Of what the fields were filled with: the model is read again while they are changed.
-  const [etag] = useState(of?.etag);
-  const { error, isBusy, save } = useSaving(etag, onDone);
+  // What the fields were filled with: the model is read again while they are changed.
+  const [before] = useState(of);
+  const { error, isBusy, save } = useSaving(before, onDone);
   const change = (key: number, to: Partial<Row>) =>
     setRows(rows.map((row) => (row.key === key ? { ...row, ...to } : row)));
   const attributes = Object.fromEntries(

@@ -1,20 +1,21 @@
 /** The types and what relates them: as a picture, or as lists that say the same. */
 import { Button } from '@mantine/core';
-import { useMemo } from 'react';
+import { useCallback, useState } from 'react';
 import { useFilters } from '../../core/address.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
+import { useModel } from '../../model/load.ts';
+import { Named, useNames } from '../../model/names.tsx';
+import type { Inheritance, Model } from '../../model/shapes.ts';
 import { curl, DataTable, Empty, Icon, ProblemAlert, ShowAs, State, WithPanel } from '../../ui/index.ts';
 import { useUiTexts } from '../../ui/texts.ts';
 import { Details } from './details.tsx';
-import { Named, useNames } from './display-names.tsx';
-import { Flow } from './flow.tsx';
-import { useModel } from './load.ts';
 import { manifestOf, manifestsOf } from './manifest.ts';
 import { ModelPage } from './page.tsx';
+import type { Picking, Proposal } from './picking.ts';
+import { Picture, type PictureProps } from './picture.tsx';
 import { RelationshipTypeForm } from './relationship-type-form.tsx';
-import { idOf, pictureOf, sentenceOf } from './sentences.ts';
-import type { Model } from './shapes.ts';
+import { idOf, sentenceOf } from './sentences.ts';
 import { texts } from './texts.ts';
 import { TypeForm } from './type-form.tsx';
 
@@ -22,18 +23,50 @@ export default function Types() {
   const t = useTexts(texts);
   const ui = useUiTexts();
   const { tenant, api } = useTenant();
-  const [{ open, view, make }, set] = useFilters(['open', 'view', 'make']);
+  const [{ open, view, make, from, to, through }, set] = useFilters(['open', 'view', 'make', 'from', 'to', 'through']);
   const found = useModel();
   const model = found.data;
   const chosen = model && [...model.types, ...model.relationships].find((one) => idOf(one) === open);
-  const close = () => set({ open: undefined, make: undefined });
+  const [picking, setPicking] = useState<Picking>();
+  const go = useCallback(
+    (to: Partial<Record<'open' | 'make' | 'from' | 'to' | 'through', string | undefined>>) => {
+      setPicking(undefined);
+      set({ open: undefined, make: undefined, from: undefined, to: undefined, through: undefined, ...to });
+    },
+    [set],
+  );
+  const propose = useCallback(
+    (one: Proposal) => {
+      if ('heir' in one) return go({ open: `relationship-types/${one.heir}`, through: throughOf(one.pair) });
+      const { through, ...rest } = one;
+      go({ ...rest, through: through && throughOf(through) });
+    },
+    [go],
+  );
+  const close = () => go({});
+  const pair = pairIn(through);
   const panel =
     model && make === 'type' ? (
-      <TypeForm onClose={close} onDone={(id) => set({ make: undefined, open: id })} />
+      <TypeForm onClose={close} onDone={(id) => go({ open: id })} />
     ) : model && make === 'relationship' ? (
-      <RelationshipTypeForm model={model} onClose={close} onDone={(id) => set({ make: undefined, open: id })} />
+      <RelationshipTypeForm
+        key={`${from} ${to} ${through}`}
+        {...{ model, proposed: { from, to, through: pair } }}
+        onClose={close}
+        onDone={(id) => go({ open: id })}
+      />
     ) : (
-      model && chosen && <Details key={open} of={chosen} model={model} onClose={close} />
+      model &&
+      chosen && (
+        <Details
+          key={`${open} ${through}`}
+          {...{ of: chosen, model, proposed: pair, onClose: close }}
+          onPick={(next) => {
+            if (view !== undefined) set({ view: undefined });
+            setPicking(next);
+          }}
+        />
+      )
     );
   const isEmpty = model?.types.length === 0;
   return (
@@ -45,11 +78,11 @@ export default function Types() {
           <ShowAs curl={curl(api.path('/relationship-types'))} manifest={model && manifestsOf(tenant.code, model)} />
           {mayDo(tenant.role, 'edit') && (
             <>
-              <Button variant="default" leftSection={<Icon name="plus" />} onClick={() => set({ make: 'type' })}>
+              <Button variant="default" leftSection={<Icon name="plus" />} onClick={() => go({ make: 'type' })}>
                 {t.newType}
               </Button>
               {!isEmpty && (
-                <Button leftSection={<Icon name="plus" />} onClick={() => set({ make: 'relationship' })}>
+                <Button leftSection={<Icon name="plus" />} onClick={() => go({ make: 'relationship' })}>
                   {t.newRelationshipType}
                 </Button>
               )}
@@ -70,11 +103,10 @@ export default function Types() {
         ) : (
           model && (
             <Shown
-              model={model}
-              view={view}
-              open={open}
-              onView={(to) => set({ view: to })}
-              onOpen={(id) => set({ open: id, make: undefined })}
+              {...{ model, view, open, picking, onPick: setPicking, onPropose: propose }}
+              onView={(next) => set({ view: next })}
+              onOpen={(id) => go({ open: id })}
+              onNewType={() => go({ make: 'type' })}
             />
           )
         )}
@@ -83,18 +115,18 @@ export default function Types() {
   );
 }
 
-type ShownProps = {
-  model: Model;
-  view?: string;
-  open?: string;
-  onView: (to?: string) => void;
-  onOpen: (id: string) => void;
-};
+/** A pair of relationship types, as an address has it. */
+const throughOf = ({ relationship, from }: Inheritance) => `${relationship} ${from}`;
+function pairIn(given: string | undefined): Inheritance | undefined {
+  const [relationship, from] = (given ?? '').split(' ');
+  return relationship && from ? { relationship, from } : undefined;
+}
 
-function Shown({ model, view, open, onView, onOpen }: ShownProps) {
+type ShownProps = PictureProps & { view: string | undefined; onView: (to?: string) => void };
+
+function Shown({ view, onView, ...props }: ShownProps) {
   const t = useTexts(texts);
-  const names = useNames(model);
-  const picture = useMemo(() => pictureOf(model, t, names), [model, t, names]);
+  const { model, open, onOpen } = props;
   const isList = view === 'list';
   return (
     <>
@@ -115,9 +147,8 @@ function Shown({ model, view, open, onView, onOpen }: ShownProps) {
         <Lists model={model} open={open} onOpen={onOpen} />
       ) : (
         <>
-          <Flow label={t.picture} {...picture} selected={open} onOpen={onOpen} />
+          <Picture {...props} />
           <Legend />
-          <Sentences model={model} />
         </>
       )}
     </>
@@ -135,31 +166,12 @@ function Legend() {
         {t.legendRelates}
       </span>
       <span>
-        <svg width="34" height="8" aria-hidden="true" stroke="var(--series-4)">
-          <path d="M1 4h32" strokeDasharray="5 4" strokeWidth="1.5" />
+        <svg width="34" height="8" aria-hidden="true" stroke="var(--series-4)" fill="none">
+          <path d="M1 8V2h32v6" strokeWidth="1.5" />
         </svg>
         {t.legendInherits}
       </span>
     </p>
-  );
-}
-
-function Sentences({ model }: { model: Model }) {
-  const t = useTexts(texts);
-  const names = useNames(model);
-  const all = model.relationships.flatMap(({ spec }) =>
-    (spec.inheritedThrough ?? []).map((one) => sentenceOf(spec.name, one, t, names)),
-  );
-  if (all.length === 0) return null;
-  return (
-    <section>
-      <h2>{t.inheritance}</h2>
-      <ul>
-        {all.map((one) => (
-          <li key={one}>{one}</li>
-        ))}
-      </ul>
-    </section>
   );
 }
 

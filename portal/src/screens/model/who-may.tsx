@@ -2,13 +2,14 @@
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useId, useState } from 'react';
+import { csvLine } from '../../../../server/http/csv.ts';
 import { usePages } from '../../core/query.ts';
 import { saveFile } from '../../core/save-file.ts';
 import { useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
+import { useModel } from '../../model/load.ts';
+import { type Entity, partsOf, text } from '../../model/shapes.ts';
 import { DataTable, Icon, ProblemAlert, Progress } from '../../ui/index.ts';
-import { useModel } from './load.ts';
-import { type Entity, partsOf, text } from './shapes.ts';
 import { texts } from './texts.ts';
 import { WhyPath } from './why-path.tsx';
 
@@ -106,7 +107,7 @@ function Results({ of, search }: { of: Entity; search: Search }) {
         columns={[
           {
             id: 'entity',
-            header: direction === 'subject' ? t.whoIsFound : t.whatTitle,
+            header: direction === 'subject' ? t.whoTitle : t.whatTitle,
             cell: (one) => <span className="mono">{text(one)}</span>,
           },
           {
@@ -140,12 +141,6 @@ type ExportProps = {
   line: (one: Entity) => readonly (Entity | string)[];
 };
 
-/** A cell that begins like a formula is not taken for one by a spreadsheet. */
-function cell(value: string): string {
-  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}
-
 function ExportCsv({ name, load, line }: ExportProps) {
   const t = useTexts(texts);
   const [done, setDone] = useState<number>();
@@ -156,19 +151,19 @@ function ExportCsv({ name, load, line }: ExportProps) {
     setStop(abort);
     setError(undefined);
     setDone(0);
-    const rows = ['subjectType,subjectId,resourceType,resourceId,action'];
+    const rows = [csvLine(['subjectType', 'subjectId', 'resourceType', 'resourceId', 'action'])];
     try {
       let after: string | undefined;
       do {
         const page = await load(after, 200, abort.signal);
         for (const one of page.rows) {
           const cells = line(one).flatMap((part) => (typeof part === 'string' ? [part] : [part.type, part.id]));
-          rows.push(cells.map(cell).join());
+          rows.push(csvLine(cells));
         }
         after = page.after;
         setDone(rows.length - 1);
       } while (after !== undefined);
-      saveFile(`${name.replaceAll(/[^\w-]+/g, '-')}.csv`, `${rows.join('\r\n')}\r\n`, 'text/csv');
+      saveFile(`${name.replaceAll(/[^\w-]+/g, '-')}.csv`, rows.join(''), 'text/csv');
     } catch (caught) {
       if (!abort.signal.aborted) setError(caught);
     }

@@ -3,10 +3,10 @@ import { useQuery } from '@tanstack/react-query';
 import { segment } from '../../core/api.ts';
 import { useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
+import { type Entity, text } from '../../model/shapes.ts';
 import { Link, Notice, ProblemAlert } from '../../ui/index.ts';
 import { useUiTexts } from '../../ui/texts.ts';
 import { askStored, Why } from '../../why/index.ts';
-import { type Entity, text } from './shapes.ts';
 import { texts } from './texts.ts';
 
 type Props = { action: string; subject: Entity; resource: Entity };

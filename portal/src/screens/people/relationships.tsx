@@ -5,6 +5,7 @@ import { segment } from '../../core/api.ts';
 import { queryClient, usePages } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
+import { keyOf, Relation, useTenantNames } from '../../model/names.tsx';
 import { Confirm, Icon, Link, ProblemAlert, RelativeTime, toast } from '../../ui/index.ts';
 import { useUiTexts } from '../../ui/texts.ts';
 import { type Entity, type Relationship, text } from './shapes.ts';
@@ -40,11 +41,11 @@ export function Relationships({ of, side }: { of: Entity; side: 'from' | 'to' })
             <span>
               {side === 'from' ? (
                 <>
-                  {one.relationshipType} <Other entity={one.to} />
+                  <Relation of={one} /> <Other entity={one.to} />
                 </>
               ) : (
                 <>
-                  <Other entity={one.from} /> {one.relationshipType}
+                  <Other entity={one.from} /> <Relation of={one} />
                 </>
               )}
               {one.expiresAt !== undefined && (
@@ -103,7 +104,7 @@ function EndRelationship({
   const { tenant, api } = useTenant();
   const list = `/actors/${segment(from.type)}/${segment(from.id)}/relationships`;
   const reload = () => queryClient.invalidateQueries({ queryKey: ['people', tenant.code] });
-  const said = `${text(from)} ${relationshipType} ${text(to)}`;
+  const said = `${text(from)} ${useTenantNames()(keyOf({ from, relationshipType, to }))} ${text(to)}`;
   const undo = () =>
     void api
       .post(list, { body: { relationshipType, to, ...(expiresAt && { expiresAt }) } })

@@ -6,6 +6,7 @@ import { segment } from '../../core/api.ts';
 import { usePages } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
+import { keyOf, useTenantNames } from '../../model/names.tsx';
 import { Empty, Icon, type IconName, Link, ProblemAlert, RelativeTime } from '../../ui/index.ts';
 import { useUiTexts } from '../../ui/texts.ts';
 import { InvitationActions } from './invitation-actions.tsx';
@@ -130,7 +131,10 @@ function Sentence({ item, tone }: { item: Item; tone: string }) {
   const t = useTexts(texts);
   const from = text(item.from ?? {});
   const to = text(item.to ?? {});
-  const relation = item.relationshipType ?? '';
+  const names = useTenantNames();
+  const ends = { from: item.from ?? {}, to: item.to ?? {} };
+  const relation =
+    item.relationshipType === undefined ? '' : names(keyOf({ ...ends, relationshipType: item.relationshipType }));
   const status = t.statuses[item.status ?? ''] ?? item.status ?? '';
   switch (item.kind) {
     case 'relationship':

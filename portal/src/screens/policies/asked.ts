@@ -6,7 +6,10 @@ import type { Question } from './question.ts';
 const asked = new Map<string, Question>();
 
 /** The browser keeps a question without what the policy was given of people, which the whole input has, too. */
-const withoutRecords = (question: Question): Question => ({ ...question, mode: 'form', facts: '', json: '' });
+const withoutRecords = ({ paths: _, ...question }: Question): Question => ({
+  ...question,
+  ...{ mode: 'form', facts: '', json: '' },
+});
 
 /** As `useDraft`. */
 export function useAsked(name: string) {

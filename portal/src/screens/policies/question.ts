@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useTenant } from '../../core/session.ts';
 import { noVocabulary, type Vocabulary } from '../../editor/completion.ts';
+import { type Explanation, type KnownPaths, pathsIn } from '../../why/index.ts';
 
 type JsonObject = Record<string, unknown>;
 export type Question = {
@@ -15,6 +16,8 @@ export type Question = {
   facts: string;
   /** Whose facts they are, where they were loaded. */
   factsOf?: string;
+  /** The paths of inherited relationships, where they were loaded. */
+  paths?: KnownPaths;
   /** The whole input, in mode json. */
   json: string;
 };
@@ -65,10 +68,11 @@ export const asJson = (question: Question, action: string, tenant: string): Ques
   const given = inputOf({ ...question, mode: 'form' }, action, tenant);
   return { ...question, mode: 'json', json: 'input' in given ? pretty(given.input) : question.json };
 };
-export const ofInput = (question: Question, input: JsonObject): Question => ({
+/** @param paths of relationships in the input, where the server told them */
+export const ofInput = ({ paths: _, ...question }: Question, input: JsonObject, paths?: KnownPaths): Question => ({
   ...question,
-  mode: 'json',
-  json: pretty(input),
+  ...{ mode: 'json', json: pretty(input) },
+  ...(paths && { paths }),
 });
 
 /** @param subject `type/id`, as addresses of the portal have it */
@@ -110,8 +114,9 @@ export function requestOf({ subjectType, subjectId, resourceType, resourceId, co
   };
 }
 
-/** @param input what the policy is given for it: what the form does not ask become its facts */
-export function withFacts(question: Question, input: JsonObject): Question {
+/** @param explain of it: what of the input the form does not ask become its facts */
+export function withFacts(question: Question, explain: Explanation): Question {
+  const { input = {} } = explain;
   const { subject, resource, context, action: _, tenant: __, ...rest } = input;
   const attributes = (of: unknown) => {
     const { type: _type, id: _id, ...more } = isObject(of) ? of : {};
@@ -121,7 +126,7 @@ export function withFacts(question: Question, input: JsonObject): Question {
   const facts = { ...(own && { subject: own }), ...(its && { resource: its }), ...rest };
   // An invitation came by a token in it, which the policy is not given.
   const told = 'invitation' in rest && isObject(context) ? { context: pretty(context) } : {};
-  return { ...question, ...told, facts: pretty(facts), factsOf: pairOf(question) };
+  return { ...question, ...told, facts: pretty(facts), factsOf: pairOf(question), paths: pathsIn(explain) };
 }
 
 /** The names that the tenant has, for completion. */
@@ -135,14 +140,16 @@ export function useVocabulary(): Vocabulary {
         const { data } = await api.get<{ resources?: string[] }>(path, { signal });
         return data.resources ?? [];
       };
-      const [actors, resources, relationships, consents] = await Promise.all([
+      const [actors, resources, relationships, consents, actions] = await Promise.all([
         names('/actor-types'),
         names('/resource-types'),
         names('/relationship-types'),
         names('/consent-definitions'),
+        names('/policies'),
       ]);
       const between = relationships.map((key) => key.split(':')[1] ?? key);
-      return { types: [...new Set([...actors, ...resources])], relationships: [...new Set(between)], consents };
+      const types = [...new Set([...actors, ...resources])];
+      return { types, relationships: [...new Set(between)], consents, actions };
     },
   });
   return data;

@@ -15,6 +15,7 @@ import { linesOf } from './shapes.ts';
 import { texts } from './texts.ts';
 import type { Checked } from './use-check.ts';
 import type { Editing } from './use-editing.ts';
+import { useFormat } from './use-format.ts';
 
 type Props = {
   editing: Editing;
@@ -61,8 +62,10 @@ export function Source(props: Props) {
 
 const placesOf = (error: unknown) => (error instanceof ApiProblem ? error.places : []);
 
-function Rego({ editing: { draft, change }, checked, readOnly, vocabulary, marking: { mark, set } }: Props) {
+function Rego({ editing, checked, readOnly, vocabulary, marking: { mark, set } }: Props) {
   const t = useTexts(texts);
+  const { draft, change } = editing;
+  const { format, isBusy, refused } = useFormat(editing);
   const coverage = checked.tried?.coverage;
   const reach = useMemo(
     (): Reach | undefined =>
@@ -75,15 +78,37 @@ function Rego({ editing: { draft, change }, checked, readOnly, vocabulary, marki
   );
   const isTold = mark?.by === 'trace' && mark.line !== undefined;
   return (
-    <CodeEditor
-      {...{ label: t.regoOf, language: 'rego', readOnly, vocabulary, reach }}
-      value={draft.rego ?? ''}
-      problems={checked.problems}
-      lines={isTold ? [mark.line as number] : []}
-      cursor={isTold && mark.goes ? mark : undefined}
-      onChange={(rego) => change({ rego })}
-      onLine={(line) => set({ line, by: 'source' })}
-    />
+    <>
+      <CodeEditor
+        {...{ label: t.regoOf, language: 'rego', readOnly, vocabulary, reach }}
+        value={draft.rego ?? ''}
+        problems={checked.problems}
+        lines={isTold ? [mark.line as number] : []}
+        cursor={isTold && mark.goes ? mark : undefined}
+        onChange={(rego) => change({ rego })}
+        onLine={(line) => set({ line, by: 'source' })}
+        onFormat={format}
+      />
+      {!readOnly && (
+        <div className="row">
+          <Button variant="default" size="compact-sm" loading={isBusy} onClick={format}>
+            {t.format}
+          </Button>
+          <span className="dim">Shift-Alt-F</span>
+        </div>
+      )}
+      {refused && <NotFormatted {...refused} />}
+    </>
+  );
+}
+
+function NotFormatted({ problems: [first], error }: Pick<Checked, 'problems' | 'error'>) {
+  const t = useTexts(texts);
+  if (first === undefined) return <ProblemAlert error={error} />;
+  return (
+    <div className="notice bad" role="alert">
+      {t.notFormatted} {t.lineColumn(first.line, first.column)}: {first.detail}
+    </div>
   );
 }
 

@@ -88,6 +88,8 @@ export const en = {
   saved: (revision: number) => `Revision ${revision} is saved and served.`,
   source: 'Source',
   regoOf: 'Rego of the policy',
+  format: 'Format',
+  notFormatted: 'The text cannot be formatted.',
   effectiveRego: 'The Rego that the drawing becomes',
   regoOfBefore: 'The drawing has errors. This is the Rego that it became before.',
   inTrace: (place: string) => `${place} in the answer`,

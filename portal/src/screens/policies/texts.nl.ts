@@ -92,6 +92,8 @@ export const nl = {
   saved: (revision) => `Revisie ${revision} is opgeslagen en geldt.`,
   source: 'Bron',
   regoOf: 'Rego van de policy',
+  format: 'Opmaken',
+  notFormatted: 'De tekst kan niet worden opgemaakt.',
   effectiveRego: 'De Rego die de tekening wordt',
   regoOfBefore: 'De tekening heeft fouten. Dit is de Rego die zij daarvoor werd.',
   inTrace: (place) => `${place} in het antwoord`,

@@ -5,7 +5,7 @@ import { pathOf, segment } from '../../core/api.ts';
 import { useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import { Notice, ProblemAlert, RelativeTime } from '../../ui/index.ts';
-import { type Links, type Place, Why } from '../../why/index.ts';
+import { type KnownPaths, type Links, type Place, Why, withPaths } from '../../why/index.ts';
 import { type Marking, takesFocus } from './marking.ts';
 import type { Explained } from './shapes.ts';
 import { texts } from './texts.ts';
@@ -53,14 +53,17 @@ export function TraceBox({ mark, children }: { mark: Marking['mark']; children: 
   );
 }
 
-export function Trace({ checked, marks }: { checked: Checked; marks: Marks }) {
+type TraceProps = { checked: Checked; marks: Marks; paths: KnownPaths | undefined };
+
+/** @param paths of the facts that were loaded */
+export function Trace({ checked, marks, paths }: TraceProps) {
   const t = useTexts(texts);
   const { tried, tryError, problems, error, isChecking } = checked;
   if (problems.length > 0) return <Notice tone="bad">{t.doesNotCompile(problems.length)}</Notice>;
   if (tryError !== undefined) return <ProblemAlert error={tryError} />;
   if (tried?.explain === undefined)
     return <p className="dim">{error !== undefined ? t.refusedDraft : isChecking ? t.asking : t.noQuestion}</p>;
-  return <Why answer={tried} explain={tried.explain} links={linksOf(marks)} />;
+  return <Why answer={tried} explain={withPaths(tried.explain, paths)} links={linksOf(marks)} />;
 }
 
 /** What the log says of it, above the question that it filled in. */

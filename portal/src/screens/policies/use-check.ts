@@ -112,7 +112,7 @@ async function dryRun(api: TenantApi, path: string, draft: Draft, signal: AbortS
   }
 }
 
-function said(error: unknown): Pick<Checked, 'problems' | 'error'> {
+export function said(error: unknown): Pick<Checked, 'problems' | 'error'> {
   const places = error instanceof ApiProblem ? error.places : [];
   const problems = places.flatMap(({ line, column, detail }) =>
     // The lines after the first repeat the source with a caret below it: the editor shows both better.
@@ -176,7 +176,7 @@ function unmetOf(answer: Tried, expect: Expected): string | undefined {
 }
 
 /** The compiler and the evaluator are shared: when they are busy, this waits for its turn. */
-async function unlessBusy<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+export async function unlessBusy<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (let tries = 1; ; tries++)
     try {
       return await work();

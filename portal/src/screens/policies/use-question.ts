@@ -1,7 +1,7 @@
 /** The question of a policy's page: kept as somebody left it, or filled in by what the page was opened with. */
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { useTenant } from '../../core/session.ts';
-import { type Answer, askStored, type Explanation } from '../../why/index.ts';
+import { type Answer, askStored, type Explanation, pathsIn } from '../../why/index.ts';
 import { useAsked } from './asked.ts';
 import {
   firstQuestion,
@@ -30,7 +30,7 @@ export function useQuestion(name: string, { decision, subject, resource }: Opene
   const vocabulary = useVocabulary();
   const kept = useAsked(`${tenant.code}/policy-question/${name}`);
   const [own, setOwn] = useState<{ opened: string; question: Question }>();
-  const explained = useDecision(decision).data?.explain?.input;
+  const explained = useDecision(decision).data?.explain;
   const first = firstQuestion(name, vocabulary);
   const opened = decision ?? (subject !== undefined || resource !== undefined ? `${subject} ${resource}` : undefined);
   const isOwn = opened !== undefined && own?.opened === opened;
@@ -42,7 +42,7 @@ export function useQuestion(name: string, { decision, subject, resource }: Opene
   useEffect(() => {
     if (opened === undefined) return;
     if (decision !== undefined) {
-      if (explained) setOwn({ opened, question: ofInput(first, explained) });
+      if (explained?.input) setOwn({ opened, question: ofInput(first, explained.input, pathsIn(explained)) });
       return;
     }
     const next = ofPair(first, subject, resource);
@@ -83,7 +83,7 @@ function useLoading(name: string, draft: Draft) {
     if (failure !== undefined && Object.keys(input).length === 0)
       return setState({ isBusy: false, denied: found.told });
     setState({ isBusy: false });
-    onFound(withFacts(question, input));
+    onFound(withFacts(question, found.told.explain));
   };
   return { state, load, forget };
 }

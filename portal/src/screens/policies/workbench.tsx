@@ -4,6 +4,7 @@ import { useFilters, useGo } from '../../core/address.ts';
 import { segment } from '../../core/api.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
+import { fieldsOf } from '../../editor/completion.ts';
 import { Notice, PageHeader, ProblemAlert, toast } from '../../ui/index.ts';
 import type { Place } from '../../why/index.ts';
 import { Cases } from './cases.tsx';
@@ -107,9 +108,11 @@ function PolicyColumns(panes: Panes) {
   const isDrawn = editing.draft.graph !== undefined;
   const { place } = placeOf(mark, isDrawn ? drawnRego(editing, checked)?.nodeLines : undefined);
   const wanted = useMemo(() => (mark?.goes ? { id: mark.by === 'source' ? 'trace' : 'source' } : undefined), [mark]);
+  const { vocabulary, input } = asked;
+  const fields = useMemo(() => ('input' in input ? fieldsOf(input.input) : []), [input]);
   const source = (
     <Source
-      {...{ editing, checked, readOnly, marking, place, vocabulary: asked.vocabulary }}
+      {...{ editing, checked, readOnly, marking, place, vocabulary: { ...vocabulary, fields } }}
       explain={checked.tried?.explain ?? recorded}
     />
   );
@@ -172,7 +175,7 @@ function TryIt({ name, editing, checked, readOnly, line, asked, mayTry }: Panes 
 
 type AnswersProps = Panes & { mayTry: boolean; place: Place };
 
-function Answers({ asked, editing, checked, decision, isChanging, marking, mayTry, place }: AnswersProps) {
+function Answers({ editing, checked, decision, isChanging, asked, marking, mayTry, place }: AnswersProps) {
   const t = useTexts(texts);
   const keep = { decision, change: isChanging ? '1' : undefined };
   const marks = { keep, marking, place };
@@ -181,7 +184,7 @@ function Answers({ asked, editing, checked, decision, isChanging, marking, mayTr
       {decision !== undefined && <Recorded id={decision} isExplained={!mayTry} marks={marks} />}
       {decision !== undefined && mayTry && <h3>{editing.isDirty ? t.draftAnswers : t.storedAnswers}</h3>}
       {mayTry && isIncomplete(asked.question) && <Notice>{t.fillIn}</Notice>}
-      {mayTry && <Trace checked={checked} marks={marks} />}
+      {mayTry && <Trace checked={checked} marks={marks} paths={asked.question.paths} />}
     </TraceBox>
   );
 }

@@ -1,10 +1,9 @@
 /** Who changed what of the configuration. */
 import { Button } from '@mantine/core';
-import { useState } from 'react';
 import { useFilters } from '../../core/address.ts';
-import { download } from '../../core/download.ts';
 import { usePages } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
+import { useRecord } from '../../core/session-end.ts';
 import { useTexts } from '../../core/texts.ts';
 import {
   ChoiceFilter,
@@ -14,11 +13,11 @@ import {
   Facts,
   Filters,
   Icon,
-  ProblemAlert,
   RelativeTime,
   ShowAs,
   SidePanel,
   TextFilter,
+  useExport,
   WithPanel,
 } from '../../ui/index.ts';
 import { CodeBlock } from '../../ui/show-as.tsx';
@@ -42,8 +41,8 @@ export default function Audit() {
   const t = useTexts(texts);
   const { tenant, api } = useTenant();
   const [filters, set] = useFilters(names);
-  const [opened, setOpened] = useState<Entry>();
-  const [error, setError] = useState<unknown>();
+  const [opened, setOpened] = useRecord<Entry>();
+  const { start, isBusy, shown } = useExport();
   const pages = usePages(['audit', tenant.code, filters], async (cursor, signal) => {
     const { data } = await api.get<{ entries: Entry[]; cursor?: string }>('/audit', {
       query: { ...filters, limit: 100, cursor },
@@ -51,11 +50,8 @@ export default function Audit() {
     });
     return { rows: data.entries, after: data.cursor };
   });
-  const save = () => {
-    setError(undefined);
-    const path = api.path('/audit/export', { ...filters, format: 'csv' });
-    download(path, `${tenant.code}-audit.csv`).catch(setError);
-  };
+  const save = () =>
+    start({ path: api.path('/audit/export', { ...filters, format: 'csv' }), name: `${tenant.code}-audit.csv` });
   return (
     <SettingsPage
       place="audit"
@@ -64,7 +60,12 @@ export default function Audit() {
         <>
           <ShowAs curl={curl(api.path('/audit', filters))} />
           {mayDo(tenant.role, 'admin') && (
-            <Button variant="default" leftSection={<Icon name="download" />} onClick={save}>
+            <Button
+              variant="default"
+              disabled={isBusy}
+              leftSection={<Icon name="download" />}
+              onClick={() => void save()}
+            >
               {t.exportCsv}
             </Button>
           )}
@@ -89,7 +90,7 @@ export default function Audit() {
           />
         ))}
       </Filters>
-      {error !== undefined && <ProblemAlert error={error} />}
+      {shown}
       <WithPanel panel={opened && <Details entry={opened} onClose={() => setOpened(undefined)} />}>
         <DataTable
           label={t.audit}

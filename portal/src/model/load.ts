@@ -1,8 +1,8 @@
 /** The whole model of the tenant: it is small, and the picture needs all of it. */
 import { useQuery } from '@tanstack/react-query';
-import type { TenantApi } from '../../core/api.ts';
-import { queryClient } from '../../core/query.ts';
-import { useTenant } from '../../core/session.ts';
+import type { TenantApi } from '../core/api.ts';
+import { queryClient } from '../core/query.ts';
+import { useTenant } from '../core/session.ts';
 import type { Kind, Model, RelationshipObject, TypeObject } from './shapes.ts';
 
 /** With what they say: one answer for all of a kind, not one for each. */

@@ -1,0 +1,66 @@
+/** The path over which a relationship is inherited: each relationship on it links to itself, and what is missing is dashed. */
+import { segment } from '../core/api.ts';
+import { mayDo, useTenant } from '../core/session.ts';
+import { useTexts } from '../core/texts.ts';
+import { keyOf, useTenantNames } from '../model/names.tsx';
+import { Link } from '../ui/link.tsx';
+import { State } from '../ui/page.tsx';
+import { entityText, stepText } from './model.ts';
+import type { Entity, PathStep } from './schema.ts';
+import { texts } from './texts.ts';
+
+const hidden = '***';
+
+/** Where a relationship is listed; undefined where it has no ends to look at. */
+function placeOf({ from, relationshipType, to, missing }: PathStep): string | undefined {
+  const known = [from, to].find(({ type, id }) => type !== undefined && id !== undefined && id !== hidden);
+  if (known?.type === undefined || known.id === undefined) return undefined;
+  const around = `/model/relationships?type=${segment(known.type)}&id=${segment(known.id)}`;
+  const said = [from, to].map(({ type, id }) => `${type}/${id}`).join(` ${relationshipType} `);
+  return missing ? around : `${around}&relationship=${segment(said)}`;
+}
+
+/** `any`: one of its type that is not known. */
+function End({ of }: { of: Entity }) {
+  const t = useTexts(texts);
+  const names = useTenantNames();
+  return of.id === undefined ? (
+    <span className="why-end any">{t.anyOf(names(of.type ?? ''))}</span>
+  ) : (
+    <span className="why-end mono">{entityText(of)}</span>
+  );
+}
+
+export function Path({ steps }: { steps: readonly PathStep[] }) {
+  const t = useTexts(texts);
+  const { tenant } = useTenant();
+  const names = useTenantNames();
+  const [first] = steps;
+  if (first === undefined) return null;
+  return (
+    <div className="why-path">
+      <End of={first.from} />
+      <ol>
+        {steps.map((step) => {
+          const to = mayDo(tenant.role, 'records') ? placeOf(step) : undefined;
+          const name = names(keyOf(step));
+          return (
+            <li key={stepText(step)} className={step.missing ? 'missing' : undefined}>
+              <span className="why-hop">
+                {to === undefined ? (
+                  <strong>{name}</strong>
+                ) : (
+                  <Link to={to} aria-label={`${entityText(step.from)} ${name} ${entityText(step.to)}`}>
+                    {name}
+                  </Link>
+                )}{' '}
+                {step.missing && <State tone="bad">{t.missing}</State>}
+              </span>
+              <End of={step.to} />
+            </li>
+          );
+        })}
+      </ol>
+    </div>
+  );
+}
