@@ -13,7 +13,7 @@ import { firstToken } from './first-token.ts';
 import { tellInvitations } from './invitations.ts';
 import { isOnlyHere, onLoopback } from './listeners.ts';
 import { writeRuntime } from './local.ts';
-import { firstLogIn } from './log-in.ts';
+import { firstLogIn, logInCommandOf } from './log-in.ts';
 import { type Operation, startOperation } from './operation.ts';
 import { openOutbox, outboxOf } from './outbox.ts';
 import { type createProgress, curl, table } from './output.ts';
@@ -49,7 +49,7 @@ export async function runProgram(options: ProgramOptions): Promise<number> {
   let mailbox: string | undefined;
   const services = await createServices(config, {
     ...{ applicationName: 'start', observe },
-    portal: { building: portal.building, mailbox: () => mailbox, logInLinks },
+    portal: { building: portal.building, mailbox: () => mailbox, logInLinks, logInCommand: logInCommandOf(directory) },
   });
   undo.push(() => services.close());
   undo.push(openOutbox(services, local));

@@ -30,6 +30,10 @@ export async function run({ values }: Parsed): Promise<number> {
 const minutes = limits.portalLogInLinkMs / 60_000;
 const asWhom = ({ email, tenant }: LogInLink) => `${email}, security-admin of ${tenant}`;
 
+/** What prints a link of the instance of this directory. */
+export const logInCommandOf = (directory: string) =>
+  `npx accord log-in${directory === '.accord' ? '' : ` --data ${directory}`}`;
+
 /**
  * What a start tells its user in the end: a terminal gets the link; other output, which may be kept, the command that prints one.
  * @param directory the data directory as it was given
@@ -42,7 +46,7 @@ export async function firstLogIn(
 ): Promise<{ of: LogInLink; lines: string[] } | undefined> {
   const link = await createLogInLink(portal);
   if (link === undefined) return undefined;
-  const command = `npx accord log-in${directory === '.accord' ? '' : ` --data ${directory}`}`;
+  const command = logInCommandOf(directory);
   const lines = isTerminal
     ? [
         `Log in at the portal as ${asWhom(link)} (once, within ${minutes} minutes; then ${command} prints another link):`,

@@ -9,6 +9,7 @@ export async function serve(listen: string): Promise<string> {
   const app = Fastify() as unknown as App;
   if (!(await registerGuide(app))) throw new Error(`${guideFolder} is not there: npm run docs`);
   registerAssets(app);
+  app.get('/', async (_, reply) => reply.redirect(guideAddress));
   const colon = listen.lastIndexOf(':');
   await app.listen({ host: listen.slice(0, colon), port: Number(listen.slice(colon + 1)) });
   return `http://${listen}${guideAddress}`;

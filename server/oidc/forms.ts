@@ -7,6 +7,7 @@ import { portalTenant } from '../core/portal-tenant.ts';
 import { tenantOf } from '../http/fastify.ts';
 import {
   csrfToken,
+  type FirstTime,
   isOwnForm,
   leaveFor,
   type PageContext,
@@ -25,8 +26,8 @@ export type FormServices = {
   baseUrl: string;
   encrypter: Encrypter;
   providers: Providers;
-  /** Whether somebody at this machine may log in at the portal by a link. */
-  logInLinks: boolean;
+  /** What prints a link by which somebody at this machine logs in at the portal; undefined: there are none. */
+  logInCommand: string | undefined;
 };
 
 /** A log-in under way, of the browser that began it. */
@@ -41,7 +42,7 @@ export type UnderWay = {
   form(step: string): { action: string; csrf: string };
   clientName: string;
   /** Of a log-in of members: how they get in for the first time. */
-  firstTime: 'invitation' | 'link' | undefined;
+  firstTime: FirstTime | undefined;
 };
 
 export function csrfKey(encrypter: Encrypter, { tenant, tenantCreatedAt }: TenantSnapshot): Buffer {
@@ -50,7 +51,7 @@ export function csrfKey(encrypter: Encrypter, { tenant, tenantCreatedAt }: Tenan
 
 /** @throws PageError when it is over, or another browser's */
 export async function underWay(
-  { baseUrl, encrypter, providers, logInLinks }: FormServices,
+  { baseUrl, encrypter, providers, logInCommand }: FormServices,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<UnderWay> {
@@ -69,7 +70,7 @@ export async function underWay(
     context: pageContext(baseUrl, tenant, { uiLocales, acceptLanguage: request.headers['accept-language'] }),
     form: (step) => ({ action: `${address}/${step}`, csrf: csrfToken(key, uid, step) }),
     clientName: client.displayName ?? client.clientId,
-    firstTime: tenant.tenant !== portalTenant ? undefined : logInLinks ? 'link' : 'invitation',
+    firstTime: tenant.tenant !== portalTenant ? undefined : (logInCommand && { command: logInCommand }) || 'invitation',
   };
 }
 

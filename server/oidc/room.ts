@@ -8,6 +8,7 @@ import {
   denyToken,
   keysRoom,
 } from '../keys/index.ts';
+import { LOG_IN_COMMAND } from '../pages/index.ts';
 import { defineRoom } from '../room/room.ts';
 import { snapshotRoom } from '../snapshot/index.ts';
 import { write, writesRoom } from '../writes/index.ts';
@@ -52,7 +53,7 @@ export const oidcRoom = defineRoom({
       accountOf: accountsOf(accounts),
       extraClaims: extraClaims(enrichment),
       pages: { baseUrl },
-      logInLinks: portal.logInLinks === true,
+      logInCommand: portal.logInLinks === true ? (portal.logInCommand ?? LOG_IN_COMMAND) : undefined,
       invitations: use(invitationsRoom),
       upstream: new UpstreamClient({ outbound, database, encrypter, clock, observe, baseUrl }),
       upstreamRecords: new UpstreamRecords({ database, encrypter, clock }),

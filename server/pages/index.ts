@@ -33,8 +33,8 @@ export {
 } from './invitation.ts';
 export { chooseLanguage, type Language, languageOf, languages, textsOf } from './language.ts';
 export { isShown, type PageContext, type RenderedPage } from './layout.ts';
-export { type LogInProps, logInPage, type SignUpProps, signUpPage } from './log-in.ts';
-export { type LogInLinkProps, logInLinkPage } from './log-in-link.ts';
+export { type FirstTime, type LogInProps, logInPage, type SignUpProps, signUpPage } from './log-in.ts';
+export { LOG_IN_COMMAND, type LogInLinkProps, logInLinkPage } from './log-in-link.ts';
 export { type LoggedOutProps, type LogoutConfirmProps, loggedOutPage, logoutConfirmPage } from './log-out.ts';
 export {
   type CheckMailProps,

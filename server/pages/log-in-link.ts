@@ -10,18 +10,23 @@ export type LogInLinkProps = Readonly<{
   action: string;
   /** What was posted works no more. */
   isGone: boolean;
+  /** What prints another link. @default LOG_IN_COMMAND */
+  command?: string | undefined;
 }>;
 
-/** What prints such a link. */
+/** What prints such a link for an instance in the default directory. */
 export const LOG_IN_COMMAND = 'npx accord log-in';
 
 /** The code stands in the fragment; a script puts it into the form, and without one it is pasted. */
-export function logInLinkPage(context: PageContext, { action, isGone }: LogInLinkProps): RenderedPage {
+export function logInLinkPage(
+  context: PageContext,
+  { action, isGone, command = LOG_IN_COMMAND }: LogInLinkProps,
+): RenderedPage {
   const texts = textsOf(context.language);
   const { logInLink } = texts;
   if (isGone) {
     const body = html`<h1>${logInLink.title}</h1>${notice(logInLink.gone, 'bad')}<p>${logInLink.another}</p>
-<pre tabindex="0"><code>${LOG_IN_COMMAND}</code></pre>`;
+<pre tabindex="0"><code>${command}</code></pre>`;
     return page(context, { title: logInLink.title, body, hasError: true });
   }
   const code = { name: 'code', label: logInLink.code, autocomplete: 'off', maxLength: 128 };

@@ -4,8 +4,10 @@ import { button, errorSummary, type FieldErrors, type Form, field, form, hasErro
 import { type Html, html } from './html.ts';
 import { textsOf } from './language.ts';
 import { type PageContext, page, type RenderedPage } from './layout.ts';
-import { LOG_IN_COMMAND } from './log-in-link.ts';
 import type { Texts } from './texts/texts.ts';
+
+/** How somebody gets in for the first time: by an invitation, or by the link that a command prints. */
+export type FirstTime = 'invitation' | Readonly<{ command: string }>;
 
 export type LogInProps = Form &
   Readonly<{
@@ -28,7 +30,7 @@ export type LogInProps = Form &
     /** Posts `cancel` = 1, with `csrf`: the application gets access_denied. */
     cancelAction?: string;
     /** Of members: how whoever has no account yet gets in. `link`: also by the command that prints a link. */
-    firstTime?: 'invitation' | 'link';
+    firstTime?: FirstTime;
     /** It is shown beside something else: no field takes the focus. */
     isPreview?: boolean;
   }>;
@@ -68,9 +70,9 @@ function problemOf({ logIn }: Texts, { problem, retryAfterSeconds }: LogInProps)
   return `${logIn.problems[problem]} ${logIn.retry(Math.max(1, Math.ceil(retryAfterSeconds)))}`;
 }
 
-function firstTimeOf({ logInFirst }: Texts, by: 'invitation' | 'link'): Html {
+function firstTimeOf({ logInFirst }: Texts, by: FirstTime): Html {
   return html`<section class="details" aria-labelledby="first-time"><h2 id="first-time">${logInFirst.title}</h2>
-${by === 'link' && html`<p>${logInFirst.link}</p><pre tabindex="0"><code>${LOG_IN_COMMAND}</code></pre>`}
+${by !== 'invitation' && html`<p>${logInFirst.link}</p><pre tabindex="0"><code>${by.command}</code></pre>`}
 <p class="after soft">${logInFirst.invitation}</p></section>`;
 }
 

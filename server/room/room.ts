@@ -29,6 +29,8 @@ export type PortalOptions = {
   readonly building?: () => 'building' | Readonly<{ failed: string }> | undefined;
   /** Whether somebody at this machine may log in by a link: only `accord start` on loopback. */
   readonly logInLinks?: boolean;
+  /** What prints such a link for this instance. @default npx accord log-in */
+  readonly logInCommand?: string;
   /** Where the mails of `accord start` are shown. */
   readonly mailbox?: () => string | undefined;
 };

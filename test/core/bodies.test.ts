@@ -37,6 +37,7 @@ const bounds: Record<string, number> = {
   'POST /tenants/{tenant}/policies/{policyName}/replay': bodyBytesMax,
   'POST /tenants/{tenant}/policies/{policyName}/test': bodyBytesMax,
   'POST /tenants/{tenant}/policy-format': bodyBytesMax,
+  'POST /tenants/{tenant}/resources/manifest/check': limits.policyDataBodyBytesMax,
   'POST /tenants/{tenant}/tokens/check': limits.tokenBodyBytesMax,
   'POST /{tenant}/access/v1/evaluation': bodyBytesMax,
   'POST /{tenant}/access/v1/evaluations': limits.batchBodyBytesMax,

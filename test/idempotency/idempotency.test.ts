@@ -320,7 +320,10 @@ describe('every POST that creates', () => {
       '/tenants/{tenant}/event-stream/subscriptions/{id}/test',
       '/tenants/{tenant}/keys/rotate', // asked again, it rotates again, as the command does
       '/tenants/{tenant}/mail/test', // each sends a mail to whoever tries it
-      '/tenants/{tenant}/tokens/check', // writes nothing
+      // These write nothing.
+      '/tenants/{tenant}/policy-format',
+      '/tenants/{tenant}/resources/manifest/check',
+      '/tenants/{tenant}/tokens/check',
       '/{tenant}/actors/{type}/{id}/erase',
       '/{tenant}/mail/bounces', // repeated, it says the same
     ]);

@@ -21,7 +21,12 @@ const memberInvitation = {
 
 export const portalSamples: Readonly<Record<string, Sample>> = {
   'portal-log-in': (language) =>
-    logInPage(contextOf(language), { ...form, resetUrl: '/reset', passkeyUrl: '/passkey', firstTime: 'link' }),
+    logInPage(contextOf(language), {
+      ...form,
+      resetUrl: '/reset',
+      passkeyUrl: '/passkey',
+      firstTime: { command: 'npx accord log-in' },
+    }),
   'portal-invitation': (language) => memberInvitationPage(contextOf(language), memberInvitation),
   'portal-invitation-later': (language) => memberInvitationLaterPage(contextOf(language), memberInvitation),
   'portal-invitation-own': (language) =>

@@ -80,6 +80,9 @@ describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000
     expect(await page.locator('.panel pre.code').innerText()).toMatch(/^whsec_/);
     await page.locator('.panel').getByRole('link').click();
     await page.getByRole('heading', { level: 2, name: 'Deliveries' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'https://hooks.example.com/accord' }).waitFor();
+    await page.getByRole('main').getByRole('link', { name: 'Subscriptions' }).first().click();
+    await page.getByRole('row', { name: /^https:\/\/hooks\.example\.com\/accord all delivers/ }).click();
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByText('paused', { exact: true }).waitFor();
     // While it is paused a replay waits, and can be cancelled.

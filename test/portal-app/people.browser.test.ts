@@ -108,6 +108,15 @@ describe.skipIf(executablePath === undefined)('people', { timeout: 120_000 }, as
     await row.focus();
     await page.keyboard.press('Enter');
     await heading(page, 'Alice Aerts');
+    // A name that is the id in lower case finds it.
+    await page.goto(at('/people?q=Alice'));
+    await page.getByRole('row', { name: /alice/ }).waitFor();
+    // Who was invited and did not accept is kept by the address, and can be erased by it.
+    await page.goto(at('/people?q=bob@example.com'));
+    await page.getByText('Nobody has an account or an accepted invitation of bob@example.com.').waitFor();
+    await page.getByRole('link', { name: 'Count what is kept of this address, and erase it' }).click();
+    await page.getByText('Invitations to them').waitFor();
+    await expect.poll(() => page.getByLabel('E-mail address of the person').inputValue()).toBe('bob@example.com');
     // An id may look like an address, or like the beginning of one.
     for (const [typed, found] of [
       ['rob@', /rob@home/],

@@ -190,14 +190,21 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
     const { page, complaints } = opened;
     await page.goto(at('/policies'));
     await page.getByRole('button', { name: 'New policy' }).click();
+    await expect.poll(() => page.evaluate('document.activeElement.placeholder')).toBe('car:drive');
     await page.getByLabel('Name', { exact: true }).fill('car:drive');
     await page.getByRole('button', { name: 'Write the policy' }).click();
     await page.getByText('There is a policy car:drive already.').waitFor();
-    await page.getByLabel('Name', { exact: true }).fill('car:sell');
+    await page.getByLabel('Name', { exact: true }).fill('car sale');
+    await page.getByText('It answers requests whose action is exactly “car sale”.').waitFor();
     await page.getByLabel('A relationship').check();
     await page.getByRole('button', { name: 'Write the policy' }).click();
+    await heading(page, 'car sale');
+    await page.getByRole('button', { name: 'Change the name' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('car:sell');
+    await page.getByRole('dialog').getByRole('button', { name: 'Change the name' }).click();
     await heading(page, 'car:sell');
     await page.getByText('This policy is not stored yet.').waitFor();
+    await editor(page).getByText('package car.sell').waitFor();
     // Completion knows the tenant's own names.
     await type(page, 'package car.sell\n\ndefault outcome := "deny"\n\noutcome := "allow" if "');
     await page.keyboard.type('is_o');
@@ -244,8 +251,20 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
     // A failing case says what it answered.
     await type(page, 'package car.sell\noutcome := "allow"');
     await page.getByText('fails', { exact: true }).waitFor();
-    await page.keyboard.press('Control+z');
-    await page.getByText('passes').waitFor();
+    // It stands in the way of the save, until its new answer is accepted.
+    await page.keyboard.press('Control+s');
+    await page.getByText('The save is refused while 1 saved case fails.').waitFor();
+    expect(await page.getByRole('button', { name: 'Save', exact: true }).isDisabled()).toBe(true);
+    for (const key of ['', 'Control+z']) {
+      if (key !== '') {
+        await editor(page).click();
+        await page.keyboard.press(key);
+        await page.getByText('fails', { exact: true }).waitFor();
+      }
+      await page.getByRole('button', { name: 'Accept the new answer' }).click();
+      await page.getByText('passes').waitFor();
+    }
+    await page.getByRole('button', { name: 'Go on editing' }).click();
     await page.getByRole('button', { name: 'Save…' }).click();
     await page.getByText('The decision log has no decision of this policy').waitFor();
     await page.getByRole('button', { name: 'Save', exact: true }).click();
@@ -253,6 +272,18 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
     const { body: stored } = await config('GET', '/policies/car%3Asell');
     expect(stored.rego).toContain('"is_owner_of"');
     expect(stored.tests).toMatchObject([{ name: 'a stranger', expect: { outcome: 'deny' } }]);
+    // It is deleted, and put back with its case.
+    await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByText('Decisions about the action car:sell are denied from the next one on.').waitFor();
+    await page.getByText('1 saved case goes with it.').waitFor();
+    await page.getByRole('button', { name: 'Delete the policy' }).click();
+    await heading(page, 'Policies');
+    await page.getByRole('link', { name: 'car:sell' }).waitFor({ state: 'detached' });
+    expect((await config('GET', '/policies/car%3Asell')).status).toBe(404);
+    await page.getByRole('button', { name: 'Undo' }).last().click();
+    await page.getByRole('link', { name: 'car:sell' }).waitFor();
+    const { body: back } = await config('GET', '/policies/car%3Asell');
+    expect([back.rego, back.tests]).toEqual([stored.rego, stored.tests]);
     expect(complaints.filter((one) => !/40[04]/.test(one))).toEqual([]);
   });
 

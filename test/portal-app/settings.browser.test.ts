@@ -58,12 +58,24 @@ describe.skipIf(executablePath === undefined)('the settings', async () => {
     expect(await axe(page)).toEqual([]);
     await page.getByRole('button', { name: 'Create', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'garage' }).waitFor();
+    await page.getByText('The client has no secret yet, and gets no token without one.').waitFor();
     const asked = page.waitForRequest((one) => one.method() === 'POST' && one.url().endsWith('/secrets'));
     await page.getByRole('button', { name: 'Generate a secret' }).click();
     expect((await asked).headers()).toHaveProperty('idempotency-key');
     await page.getByText('This is the only time that the secret is shown').waitFor();
-    const secret = await page.locator('pre.code').innerText();
+    const secret = await page.locator('.notice pre.code').innerText();
     expect(secret.length).toBeGreaterThan(30);
+    // The command that is shown beside it gets a token.
+    const command = await page.locator('details pre.code').innerText();
+    const authorization = `Basic ${Buffer.from(`garage:${secret}`).toString('base64')}`;
+    const token = await fetch(/'(http[^']+)'/.exec(command)?.[1] ?? '', {
+      ...{ method: 'POST', headers: { authorization } },
+      body: new URLSearchParams({
+        grant_type: 'client_credentials',
+        scope: /'scope=([^']+)'/.exec(command)?.[1] ?? '',
+      }),
+    });
+    expect([token.status, await token.json()]).toMatchObject([200, { scope: 'authz:evaluate' }]);
     expect(await axe(page)).toEqual([]);
     await look(page, 'settings-client');
     await page.reload();
@@ -74,6 +86,7 @@ describe.skipIf(executablePath === undefined)('the settings', async () => {
     await page.getByText('Disabled', { exact: true }).waitFor();
     // Another one of this id would end its secret.
     await page.goto(at('/clients'));
+    await page.getByRole('row', { name: /^garage\s+Back end Disabled/ }).waitFor();
     await page.getByRole('button', { name: 'New client' }).click();
     await page.getByLabel('Client id').fill('garage');
     await page.getByRole('radio', { name: /^Single-page/ }).check();

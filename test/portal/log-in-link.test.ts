@@ -12,7 +12,11 @@ import { WallClock } from '../invitations/inviting.ts';
 import { makeBundle } from './bundle.ts';
 
 const clock = new WallClock();
-const server = await createTestServer({}, undefined, clock, { directory: makeBundle(), logInLinks: true });
+const server = await createTestServer({}, undefined, clock, {
+  directory: makeBundle(),
+  logInLinks: true,
+  logInCommand: 'npx accord log-in --data /tmp/other',
+});
 const { services } = server;
 await ensurePortalTenant(services);
 await services.snapshots.refresh('portal');
@@ -49,7 +53,7 @@ describe('the link of the first log-in', () => {
   test('is named by the log-in page, to whoever has none', async () => {
     const page = await new Browser(server).get('/portal');
     expect(page.url).toContain('/portal/oidc/interaction/');
-    expect(page.text).toContain('npx accord log-in');
+    expect(page.text).toContain('npx accord log-in --data /tmp/other');
   });
 
   test('asks by one button, and then logs in as the security admin, at the overview', async () => {
@@ -88,7 +92,7 @@ describe('the link of the first log-in', () => {
     const pages = await Promise.all(Array.from({ length: 5 }, () => new Browser(server).post(path, { code })));
     expect(pages.map(({ status }) => status).sort()).toEqual([200, 410, 410, 410, 410]);
     const [gone] = pages.filter(({ status }) => status === 410);
-    expect(gone?.text).toContain('npx accord log-in');
+    expect(gone?.text).toContain('npx accord log-in --data /tmp/other');
   });
 
   test('works for portalLogInLinkMs', async () => {

@@ -3,6 +3,7 @@
  * server that is away. Others who log in here have drafts of their own.
  */
 import { useCallback, useContext, useEffect, useRef, useState } from 'react';
+import { notStored } from './api.ts';
 import { PersonContext } from './session.ts';
 
 const prefix = 'accord.draft.';
@@ -22,6 +23,12 @@ const ofPerson = (email: string) => `${encodeURIComponent(email)}/`;
 const useOwnKey = (name: string) => ofPerson(useContext(PersonContext)) + name;
 
 export const useHasDraft = (name: string) => read(useOwnKey(name)) !== undefined;
+
+/** Keeps a draft of what is not stored yet, at once: for a page that is opened with it. */
+export function useKeepNew() {
+  const email = useContext(PersonContext);
+  return (name: string, value: unknown) => store(ofPerson(email) + name, keptOf(value, notStored));
+}
 
 /** At a log-out. The page is left then: what was typed last is not kept after it. */
 export function dropDrafts(email: string): void {

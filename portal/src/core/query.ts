@@ -2,7 +2,7 @@
 import { type keepPreviousData, type Query, QueryCache, QueryClient, useInfiniteQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { ApiProblem } from './problem.ts';
-import type { Session } from './session.ts';
+import type { Session, Tenant } from './session.ts';
 
 const tries = 2;
 
@@ -105,6 +105,22 @@ export function usePages<T>(
     reload,
     retry: found.isFetchNextPageError ? loadMore : reload,
   };
+}
+
+/** The objects of a list that has names alone. Support is given the names: each of its requests is audited. */
+export async function withObjects<T>(
+  names: readonly string[],
+  tenant: Tenant,
+  load: (name: string) => Promise<{ data: T }>,
+) {
+  const isLoaded = tenant.role !== 'support';
+  return Promise.all(
+    names.map(async (name): Promise<{ name: string; of?: T }> => {
+      // One that is gone since is a name.
+      const found = isLoaded ? await load(name).catch(() => undefined) : undefined;
+      return found === undefined ? { name } : { name, of: found.data };
+    }),
+  );
 }
 
 /** A page of GraphQL. */

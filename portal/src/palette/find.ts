@@ -2,7 +2,7 @@
 import type { PaletteEntry } from '../core/screen.ts';
 
 /** Words that begin with what was typed come first, then those that contain it; each typed word must be found. */
-export function matching(entries: readonly PaletteEntry[], query: string): PaletteEntry[] {
+export function matching<T extends PaletteEntry>(entries: readonly T[], query: string): T[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   const scored = entries.map((entry) => ({
     entry,

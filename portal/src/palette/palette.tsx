@@ -1,4 +1,5 @@
 /** Ctrl-K (or Command-K): goes to screens, and finds policies, people, types and pasted ids as the screens know them. */
+import { useMantineColorScheme } from '@mantine/core';
 import { type KeyboardEvent, useDeferredValue, useEffect, useId, useMemo, useState } from 'react';
 import { useGo } from '../core/address.ts';
 import type { PaletteEntry } from '../core/screen.ts';
@@ -7,8 +8,17 @@ import { useLanguage } from '../core/texts.ts';
 import { screens } from '../screens/index.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icons.tsx';
+import type { UiTexts } from '../ui/texts.en.ts';
 import { useUiTexts } from '../ui/texts.ts';
 import { matching } from './find.ts';
+
+type Entry = PaletteEntry & { scheme?: 'light' | 'dark' | 'auto' };
+/** Appearance: it is chosen where the person is. */
+const looks = (texts: UiTexts): Entry[] =>
+  (['light', 'dark', 'auto'] as const).map((scheme) => ({
+    ...{ label: texts[scheme === 'auto' ? 'system' : scheme], hint: texts.appearance, scheme, to: scheme },
+    icon: scheme === 'dark' ? 'moon' : 'sun',
+  }));
 
 const key = ({ to, label }: PaletteEntry) => `${to} ${label}`;
 
@@ -69,16 +79,19 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   const list = useId();
   const [query, setQuery] = useState('');
   const [at, setAt] = useState(0);
-  const own = useOwnEntries();
+  const entries = useOwnEntries();
+  const own = useMemo((): Entry[] => [...entries, ...looks(texts)], [entries, texts]);
+  const { setColorScheme } = useMantineColorScheme();
   const found = useFound(useDeferredValue(query));
   const shown = useMemo(() => {
-    const all = [...matching(own, query), ...found];
+    const all: Entry[] = [...matching(own, query), ...found];
     return [...new Map(all.map((one) => [key(one), one])).values()].slice(0, 40);
   }, [own, found, query]);
-  const choose = (entry: PaletteEntry | undefined) => {
+  const choose = (entry: Entry | undefined) => {
     if (entry === undefined) return;
     onClose();
-    go(entry.to);
+    if (entry.scheme === undefined) go(entry.to);
+    else setColorScheme(entry.scheme);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];

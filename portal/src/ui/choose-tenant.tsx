@@ -42,4 +42,14 @@ export function ChooseTenant({ missing }: { missing?: string }) {
   );
 }
 
-export const NotFound = () => <Notice tone="warn">{useUiTexts().notFound}</Notice>;
+export function NotFound() {
+  const texts = useUiTexts();
+  return (
+    <main className="choice stack">
+      <h1>{texts.notFound}</h1>
+      <Notice>
+        <Link to={'/' as never}>{texts.toStart}</Link>
+      </Notice>
+    </main>
+  );
+}

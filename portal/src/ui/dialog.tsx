@@ -1,9 +1,12 @@
 /** A modal dialog of the browser: it holds the focus, closes by Escape, and gives the focus back. */
 import { type ReactNode, useEffect, useRef } from 'react';
+import { Icon } from './icons.tsx';
+import { useUiTexts } from './texts.ts';
 
 type Props = { label: string; className?: string; onClose: () => void; children: ReactNode };
 
 export function Dialog({ label, className = '', onClose, children }: Props) {
+  const texts = useUiTexts();
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const opened = dialog.current;
@@ -27,6 +30,11 @@ export function Dialog({ label, className = '', onClose, children }: Props) {
       onClick={(event) => event.target === dialog.current && onClose()}
     >
       {children}
+      {className !== 'palette' && (
+        <button type="button" className="plain dialog-close" aria-label={texts.dismiss} onClick={onClose}>
+          <Icon name="close" />
+        </button>
+      )}
     </dialog>
   );
 }

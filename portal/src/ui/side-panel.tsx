@@ -1,5 +1,5 @@
 /** The panel beside a list, which stays in view: <WithPanel panel={open && <SidePanel …>}>list</WithPanel>. */
-import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { Confirm } from './confirm.tsx';
 import { Icon } from './icons.tsx';
 import { useUiTexts } from './texts.ts';
@@ -24,6 +24,8 @@ const isOfPart = ({ target, currentTarget }: KeyboardEvent<HTMLElement>) => {
 export function SidePanel({ title, label, onClose, onEscape = 'asks', isBusy = false, children }: Props) {
   const texts = useUiTexts();
   const isTyped = useRef(false);
+  const panel = useRef<HTMLElement>(null);
+  useEffect(() => panel.current?.querySelector<HTMLElement>('[data-autofocus]')?.focus(), []);
   const [isAsking, setAsking] = useState(false);
   const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
     if (event.key !== 'Escape' || event.defaultPrevented || isOfPart(event) || isBusy || onEscape === 'stays') return;
@@ -33,6 +35,7 @@ export function SidePanel({ title, label, onClose, onEscape = 'asks', isBusy = f
   };
   return (
     <aside
+      ref={panel}
       className="panel card"
       aria-label={label}
       onKeyDown={onKeyDown}

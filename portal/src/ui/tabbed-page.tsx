@@ -10,6 +10,8 @@ export type Tab = { to: string; label: string; isFirst?: boolean };
 type Props = {
   title: string;
   about: string;
+  /** The list that it is of. */
+  back?: { to: string; label: string };
   actions?: ReactNode;
   /** What the tabs are of. */
   label: string;
@@ -17,11 +19,11 @@ type Props = {
   children: ReactNode;
 };
 
-export function TabbedPage({ title, about, actions, label, tabs, children }: Props) {
+export function TabbedPage({ title, about, back, actions, label, tabs, children }: Props) {
   const { tenant } = useTenant();
   return (
     <>
-      <PageHeader title={title} about={about} actions={actions} />
+      <PageHeader {...{ title, about, back, actions }} />
       <nav className="tabs" aria-label={label}>
         {tabs.map(({ to, label: name, isFirst = false }) => (
           <RouterLink

@@ -31,6 +31,7 @@ export const en = {
   noTenantsWhy: 'Ask a security admin of the tenant to invite this address: ',
   chooseTenant: 'Choose a tenant',
   notFound: 'There is nothing at this address.',
+  toStart: 'Go to the portal’s first page',
   notMember: (code: string) => `There is no tenant ${code} of which you are a member.`,
   notMemberWhy: 'Your membership may have ended. Choose another tenant, or ask a security admin to invite you.',
   guide: 'Guide',

@@ -35,6 +35,7 @@ export const fr = {
   noTenantsWhy: 'Demandez à un administrateur de la sécurité du client d’inviter cette adresse : ',
   chooseTenant: 'Choisir un client',
   notFound: 'Il n’y a rien à cette adresse.',
+  toStart: 'Aller à la première page du portail',
   notMember: (code) => `Il n’y a pas de client ${code} dont vous soyez membre.`,
   notMemberWhy:
     'Vous n’en êtes peut-être plus membre. Choisissez un autre client, ou demandez une invitation à un administrateur de la sécurité.',

@@ -32,6 +32,7 @@ export const nl = {
   noTenantsWhy: 'Vraag een beveiligingsbeheerder van de tenant om dit adres uit te nodigen: ',
   chooseTenant: 'Kies een tenant',
   notFound: 'Op dit adres staat niets.',
+  toStart: 'Naar de eerste pagina van het portaal',
   notMember: (code) => `Er is geen tenant ${code} waarvan u lid bent.`,
   notMemberWhy:
     'Uw lidmaatschap kan beëindigd zijn. Kies een andere tenant, of vraag een beveiligingsbeheerder om u uit te nodigen.',

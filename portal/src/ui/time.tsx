@@ -15,10 +15,12 @@ const units = [
 export function relative(language: string, at: number, now: number): string {
   const seconds = Math.round((at - now) / 1000);
   const [unit, size] = units.find(([, one]) => Math.abs(seconds) >= one) ?? units[6];
-  return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(Math.trunc(seconds / size), unit);
+  // What is to come in a moment less than a week comes in 7 days; what was a moment less than a week ago was 6 whole days ago.
+  const count = seconds > 0 ? Math.round(seconds / size) : Math.trunc(seconds / size);
+  return new Intl.RelativeTimeFormat(language, { numeric: 'auto' }).format(count, unit);
 }
 
-/** All on a page move together, each half minute. */
+/** All on a page move together. */
 let now = Date.now();
 const listeners = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
@@ -27,7 +29,7 @@ const subscribe = (listener: () => void) => {
   timer ??= setInterval(() => {
     now = Date.now();
     for (const one of listeners) one();
-  }, 30_000);
+  }, 10_000);
   return () => {
     listeners.delete(listener);
     if (listeners.size > 0) return;
@@ -35,7 +37,7 @@ const subscribe = (listener: () => void) => {
     timer = undefined;
   };
 };
-/** The present instant, which moves on each half minute. */
+/** The present instant, which moves on each ten seconds. */
 export const useNow = () => useSyncExternalStore(subscribe, () => now);
 
 export function RelativeTime({ at }: { at: string | Date }) {

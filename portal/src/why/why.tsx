@@ -38,7 +38,9 @@ export function sentenceOf(model: Model, answer: Answer, explain: Explanation, t
   const [rule] = explain.rules;
   const because = explain.path ? t.pathHeld(policy) : rule ? t.ruleHeld(policy, rule.line) : t.policySaid(policy);
   const [subject, resource] = [model.subject, model.resource].map((one) => one && entityText(one));
-  return t.because(subject ?? t.somebody, model.action ?? t.noAction, resource ?? t.something, because);
+  // A case may name neither: then the rule is all that there is to say.
+  if (subject === undefined && resource === undefined) return `${because}.`;
+  return t.because(subject ?? t.somebody, model.action ?? policy, resource ?? t.something, because);
 }
 
 export function Why({ answer, explain, links }: Props) {

@@ -1,16 +1,18 @@
 /** The decision log. */
+import type { ReactNode } from 'react';
 import { useFilters } from '../../core/address.ts';
 import { segment } from '../../core/api.ts';
 import { usePages } from '../../core/query.ts';
 import { useTenant } from '../../core/session.ts';
 import { useRecord } from '../../core/session-end.ts';
-import { useTexts } from '../../core/texts.ts';
+import { useLanguage, useTexts } from '../../core/texts.ts';
 import {
   ChoiceFilter,
   CodeBlock,
   CopyId,
   curl,
   DataTable,
+  Facts,
   Filters,
   Link,
   Notice,
@@ -137,16 +139,27 @@ function Outcome({ outcome }: { outcome: unknown }) {
 
 function Details({ decision, onClose }: { decision: Decision; onClose: () => void }) {
   const t = useTexts(texts);
+  const { language } = useLanguage();
+  const isMasked = useTenant().tenant.role === 'support';
   const { id, action, requestId, ...recorded } = decision;
+  const { time, caller, request, answer } = decision;
+  const facts: [string, ReactNode][] = [
+    [t.answer, <Outcome key="answer" outcome={answer.outcome} />],
+    [t.reason, answer.reason],
+    [t.who, nameOf(request.subject, isMasked ? hidden : t.nobody)],
+    [t.action, action],
+    [t.on, nameOf(request.resource, isMasked ? hidden : t.nothing)],
+    [t.when, new Date(time).toLocaleString(language, { dateStyle: 'long', timeStyle: 'long' })],
+    [t.caller, caller],
+    [t.requestId, requestId !== undefined && <CopyId key="request" id={requestId} max={40} />],
+  ];
   return (
     <SidePanel label={t.details} title={action ?? t.details} onClose={onClose}>
       <div className="stack">
-        <Outcome outcome={decision.answer.outcome} />
-        {decision.answer.reason !== undefined && <p>{decision.answer.reason}</p>}
+        <Facts facts={facts} />
         {action !== undefined && (
           <Link to={`/policies/${segment(action)}?decision=${segment(id)}`}>{t.openPolicy}</Link>
         )}
-        {requestId !== undefined && <CopyId id={requestId} max={40} />}
         <details>
           <summary>{t.raw}</summary>
           <CodeBlock code={JSON.stringify(recorded, undefined, 2)} />

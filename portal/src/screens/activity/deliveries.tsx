@@ -26,6 +26,7 @@ type Delivery = {
   status: Status;
   event?: { type: string; time: string; subject?: string };
   request?: string;
+  nextAttemptAt?: string;
   attempts: { number: number; at: string; durationMs: number; status?: number; error?: string; answer?: string }[];
 };
 const tones = { delivered: 'ok', failed: 'bad', waiting: 'none', suspended: 'warn' } as const;
@@ -84,14 +85,18 @@ export function Deliveries({ path, mayRetry }: { path: string; mayRetry: boolean
             { id: 'time', header: t.when, cell: ({ event }) => event && <RelativeTime at={event.time} /> },
             { id: 'attempts', header: t.attempts, numeric: true, cell: ({ attempts }) => attempts.length },
             {
+              id: 'next',
+              header: t.nextAttempt,
+              cell: ({ nextAttemptAt }) => nextAttemptAt !== undefined && <RelativeTime at={nextAttemptAt} />,
+            },
+            {
               id: 'retry',
               header: '',
               cell: ({ id, status }) =>
                 mayRetry &&
-                status !== 'waiting' &&
                 status !== 'suspended' && (
                   <button type="button" className="plain chip" onClick={() => void retry(id)}>
-                    {t.retry}
+                    {status === 'waiting' ? t.sendNow : t.retry}
                   </button>
                 ),
             },

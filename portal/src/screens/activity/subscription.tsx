@@ -12,6 +12,7 @@ import { Confirm, curl, Facts, Notice, ProblemAlert, RelativeTime, ShowAs, State
 import { Deliveries } from './deliveries.tsx';
 import { Replay } from './replay.tsx';
 import { Replays } from './replays.tsx';
+import { type DeliveryState, eventTypesText, stateTones } from './states.ts';
 import { ActivityPage } from './tabs.tsx';
 import { texts } from './texts.ts';
 
@@ -23,7 +24,7 @@ type Subscription = {
   enabled: boolean;
   warnings?: { pointer: string; detail: string }[];
   delivery: {
-    state: 'active' | 'failing' | 'paused' | 'disabled';
+    state: DeliveryState;
     waiting: number;
     failingSince?: string;
     disabledReason?: string;
@@ -45,12 +46,16 @@ export default function SubscriptionPage() {
   const found = useQuery({
     queryKey: ['subscriptions', tenant.code, id],
     queryFn: ({ signal }) => api.get<Subscription>(path, { signal }),
+    // Until what waits is sent. Each request of support is audited.
+    refetchInterval: ({ state: { data } }) =>
+      tenant.role !== 'support' && (data?.data.delivery.waiting ?? 0) > 0 ? 10_000 : false,
   });
   const subscription = found.data?.data;
   return (
     <ActivityPage
       place="subscriptions"
-      title={id}
+      title={subscription?.endpoint ?? id}
+      back={{ to: '/activity/subscriptions', label: t.subscriptions }}
       about={t.subscriptionsAbout}
       actions={<ShowAs curl={curl(api.path(path))} manifest={storedYaml(api, ofSubscription(id))} />}
     >
@@ -67,7 +72,6 @@ function Shown({ subscription, path, etag }: ShownProps) {
   const { tenant } = useTenant();
   const { id, endpoint, eventTypes, format, delivery, managedBy, warnings = [] } = subscription;
   const { state } = delivery;
-  const tone = { active: 'ok', failing: 'warn', disabled: 'bad', paused: 'none' } as const;
   const facts: [string, ReactNode][] = [
     [
       t.endpoint,
@@ -75,11 +79,11 @@ function Shown({ subscription, path, etag }: ShownProps) {
         {endpoint}
       </span>,
     ],
-    [t.type, eventTypes.join(', ')],
+    [t.typesOf, eventTypesText(eventTypes, t)],
     [t.format, format],
     [
       t.state,
-      <State key="state" tone={tone[state]}>
+      <State key="state" tone={stateTones[state]}>
         {t.states[state]}
       </State>,
     ],
@@ -159,7 +163,7 @@ function Acts({ subscription, path, etag }: ShownProps) {
       {isReplaying && <Replay path={path} />}
       {isDeleting && (
         <Confirm
-          title={t.deleteTitle(subscription.id)}
+          title={t.deleteTitle(subscription.endpoint)}
           consequences={t.deleteWhat}
           action={t.deleteSubscription}
           onClose={() => setDeleting(false)}

@@ -4,7 +4,7 @@ import { type FormEvent, useState } from 'react';
 import { useGo } from '../../core/address.ts';
 import { segment } from '../../core/api.ts';
 import { useOnce } from '../../core/once.ts';
-import { queryClient, usePages } from '../../core/query.ts';
+import { queryClient, usePages, withObjects } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import {
@@ -17,11 +17,14 @@ import {
   ProblemAlert,
   ShowAs,
   SidePanel,
+  State,
   WithPanel,
 } from '../../ui/index.ts';
+import { type DeliveryState, eventTypesText, stateTones } from './states.ts';
 import { ActivityPage } from './tabs.tsx';
 import { texts } from './texts.ts';
 
+type Listed = { endpoint: string; eventTypes: string[]; delivery: { state: DeliveryState } };
 const formats = ['cloudevents', 'cloudevents-batch', 'legacy'];
 const manifest = (tenant: string) => `apiVersion: accord.dev/v1alpha1
 kind: EventSubscription
@@ -37,12 +40,15 @@ export default function Subscriptions() {
   const { tenant, api } = useTenant();
   const [isNew, setNew] = useState(false);
   const pages = usePages(['subscriptions', tenant.code], async (cursor, signal) => {
-    const query = { limit: 100, cursor };
+    const query = { limit: 25, cursor };
     const { data } = await api.get<{ resources: string[]; cursor?: string }>('/event-stream/subscriptions', {
       query,
       signal,
     });
-    return { rows: data.resources, after: data.cursor };
+    const rows = await withObjects(data.resources, tenant, (id) =>
+      api.get<Listed>(`/event-stream/subscriptions/${segment(id)}`, { signal }),
+    );
+    return { rows, after: data.cursor };
   });
   const body = { endpoint: 'https://hooks.example.com/accord', eventTypes: ['*'] };
   return (
@@ -60,8 +66,8 @@ export default function Subscriptions() {
         <DataTable
           label={t.subscriptions}
           pages={pages}
-          rowKey={(id) => id}
-          onOpen={(id) => go(`/activity/subscriptions/${segment(id)}`)}
+          rowKey={({ name }) => name}
+          onOpen={({ name }) => go(`/activity/subscriptions/${segment(name)}`)}
           empty={
             <Empty
               sentence={t.noSubscriptions}
@@ -69,7 +75,19 @@ export default function Subscriptions() {
               manifest={manifest(tenant.code)}
             />
           }
-          columns={[{ id: 'id', header: 'id', cell: (id) => <span className="mono">{id}</span> }]}
+          columns={[
+            {
+              id: 'endpoint',
+              header: t.endpoint,
+              cell: ({ name, of }) => <span className="mono">{of?.endpoint ?? name}</span>,
+            },
+            { id: 'types', header: t.typesOf, cell: ({ of }) => of && eventTypesText(of.eventTypes, t) },
+            {
+              id: 'state',
+              header: t.state,
+              cell: ({ of }) => of && <State tone={stateTones[of.delivery.state]}>{t.states[of.delivery.state]}</State>,
+            },
+          ]}
         />
       </WithPanel>
     </ActivityPage>
@@ -113,12 +131,13 @@ function NewSubscription({ onClose }: { onClose: () => void }) {
         <Notice tone="warn">
           <p role="status">{t.secretOnce}</p>
           <CodeBlock code={made.signingSecret} />
-          <Link to={`/activity/subscriptions/${segment(made.id)}`}>{made.id}</Link>
+          <Link to={`/activity/subscriptions/${segment(made.id)}`}>{endpoint}</Link>
         </Notice>
       ) : (
         <form className="form" onSubmit={create}>
           <TextInput
             label={t.endpoint}
+            description={t.endpointRule}
             type="url"
             required
             value={endpoint}

@@ -18,7 +18,14 @@ const pathOf = (place: Place) => (place === 'decisions' ? '/activity' : `/activi
 
 export const maySee = (role: Role, place: Place) => places[role].includes(place);
 
-type Props = { place: Place; title?: string; about: string; actions?: ReactNode; children: ReactNode };
+type Props = {
+  place: Place;
+  title?: string;
+  about: string;
+  back?: { to: string; label: string };
+  actions?: ReactNode;
+  children: ReactNode;
+};
 
 export function ActivityPage({ place, title, ...rest }: Props) {
   const t = useTexts(texts);

@@ -1,5 +1,5 @@
 /** A document of a version: new, or one that is not in effect yet. What is typed is kept until it is saved. */
-import { Button, Textarea, TextInput } from '@mantine/core';
+import { Button, NativeSelect, Textarea, TextInput } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { notStored } from '../../core/api.ts';
 import { useDraft } from '../../core/drafts.ts';
@@ -93,18 +93,13 @@ export function DocumentForm({ tree, now, changed: opened, onClose }: Props) {
             <li key={rule}>{rule}</li>
           ))}
         </ul>
-        <label>
-          {t.version}{' '}
-          <select
-            value={fields.version}
-            disabled={changed !== undefined}
-            onChange={(event) => set({ version: event.currentTarget.value })}
-          >
-            {tree.versions.map(({ config }) => (
-              <option key={config.version}>{config.version}</option>
-            ))}
-          </select>
-        </label>
+        <NativeSelect
+          label={t.version}
+          data={tree.versions.map(({ config }) => config.version)}
+          value={fields.version}
+          disabled={changed !== undefined}
+          onChange={(event) => set({ version: event.currentTarget.value })}
+        />
         <TextInput
           label={t.language}
           description={t.languageRule(languagesOf(tree))}
@@ -140,13 +135,7 @@ export function DocumentForm({ tree, now, changed: opened, onClose }: Props) {
           value={fields.title}
           onChange={(event) => set({ title: event.currentTarget.value })}
         />
-        <label>
-          {t.mediaType}{' '}
-          <select value={fields.mediaType} onChange={(event) => set({ mediaType: event.currentTarget.value })}>
-            <option>text/plain</option>
-            <option>text/html</option>
-          </select>
-        </label>
+        <MediaType value={fields.mediaType} onChange={(mediaType) => set({ mediaType })} />
         <Textarea
           label={t.text}
           autosize={false}
@@ -168,6 +157,15 @@ export function DocumentForm({ tree, now, changed: opened, onClose }: Props) {
     </SidePanel>
   );
 }
+
+const MediaType = ({ value, onChange }: { value: string; onChange: (value: string) => void }) => (
+  <NativeSelect
+    label={useTexts(texts).mediaType}
+    data={['text/plain', 'text/html']}
+    value={value}
+    onChange={(event) => onChange(event.currentTarget.value)}
+  />
+);
 
 const factsOf = ({ date, title, mediaType, body }: Fields, t: (typeof texts)['en']): [string, string][] => [
   [t.effectiveDate, date],

@@ -14,7 +14,7 @@ export const en = {
   definitionRule:
     'A definition is one thing to agree to, such as trip-data. It gets versions, and each of them documents in languages.',
   nameRule: 'It cannot be changed later. Printable characters other than / ? # and backslash.',
-  fallback: 'Who asks in de-AT may be answered in de',
+  fallback: 'Where a text is missing in a regional language such as de-AT, show the one in de',
   attributes: 'Custom attributes',
   attributesJson: 'Attributes as JSON',
   attributesRule: 'Those that the Tenant declares in consentAttributes, such as {"owner": "legal"}.',

@@ -16,7 +16,7 @@ export const nl = {
   definitionRule:
     'Een definitie is één ding om mee in te stemmen, zoals trip-data. Ze krijgt versies, en die krijgen documenten in talen.',
   nameRule: 'Die kan later niet veranderen. Afdrukbare tekens, behalve / ? # en backslash.',
-  fallback: 'Wie in de-AT vraagt, mag antwoord in de krijgen',
+  fallback: 'Waar een tekst in een regionale taal zoals de-AT ontbreekt, die in de tonen',
   attributes: 'Eigen attributen',
   attributesJson: 'Attributen als JSON',
   attributesRule: 'Die de Tenant in consentAttributes noemt, zoals {"owner": "legal"}.',

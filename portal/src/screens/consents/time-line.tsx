@@ -92,7 +92,12 @@ type Placed = { x: (instant: number) => number };
 
 function Axis({ scale, x, height }: Placed & { scale: Scale; height: number }) {
   const { language } = useLanguage();
-  const day = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' });
+  // Within some days, dates would be the same.
+  const isShort = scale.until - scale.from < 8 * 86_400_000;
+  const day = new Intl.DateTimeFormat(language, {
+    ...(isShort ? { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' } : { dateStyle: 'medium' }),
+    timeZone: 'UTC',
+  });
   const at = [0, 1, 2, 3, 4].map((n) => scale.from + ((scale.until - scale.from) * n) / 4);
   return at.map((one, n) => (
     <g key={one}>

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useLanguage, useTexts } from '../../core/texts.ts';
 import { Notice, ProblemAlert, SidePanel, toast } from '../../ui/index.ts';
 import { AttributesInput, useAttributes } from './attributes.tsx';
-import { hourFrom, instantOf, localOf } from './instants.ts';
+import { durationText, hourFrom, instantOf, localOf } from './instants.ts';
 import { addDuration, inEffect, type SeenVersion } from './seen.ts';
 import { type EndOfLife, pathOfEnd, pathOfVersion, type Tree, versionsOf } from './shapes.ts';
 import { texts } from './texts.ts';
@@ -108,7 +108,7 @@ export function EndForm({ tree, version, changed, now, onClose }: EndProps) {
           onChange={(event) => setGrace(event.currentTarget.value)}
         />
         {!isWrong && from !== undefined && until !== undefined && (
-          <Notice>{t.endMeans(version, day.format(from), grace, day.format(until))}</Notice>
+          <Notice>{t.endMeans(version, day.format(from), durationText(language, grace), day.format(until))}</Notice>
         )}
         {!isWrong && !hasSuccessor && <Notice tone="warn">{t.noSuccessor}</Notice>}
         {error !== undefined && <ProblemAlert error={error} />}

@@ -32,6 +32,14 @@ import { texts } from './texts.ts';
 
 const statuses = ['pending', 'accepted', 'declined', 'revoked', 'expired'] as const;
 type Status = (typeof statuses)[number];
+type Delivery = {
+  kind: 'mail' | 'event' | 'response';
+  status: 'recorded' | 'sent' | 'failed' | 'delivered';
+  /** Why a mail failed. */
+  reason?: string;
+  recordedAt: string;
+};
+const deliveryTones = { recorded: 'none', sent: 'ok', failed: 'bad', delivered: 'ok' } as const;
 type Listed = {
   invitationId: string;
   status: Status;
@@ -45,7 +53,7 @@ type Listed = {
   maxUses: number;
   uses: number;
   note?: string;
-  deliveries?: { kind: 'mail' | 'event' | 'response'; status: 'recorded' | 'delivered'; recordedAt: string }[];
+  deliveries?: Delivery[];
 };
 const example = {
   relationshipType: 'drives',
@@ -193,9 +201,11 @@ function One({ id, onClose }: { id: string; onClose: () => void }) {
           </dl>
           <h3>{t.deliveries}</h3>
           <ul>
-            {one.deliveries?.map(({ kind, status, recordedAt }) => (
+            {one.deliveries?.map(({ kind, status, reason, recordedAt }) => (
               <li key={`${kind} ${recordedAt}`}>
-                {t.deliveryKinds[kind]}: {t.deliveryStatuses[status]}, <RelativeTime at={recordedAt} />
+                {t.deliveryKinds[kind]}: <State tone={deliveryTones[status]}>{t.deliveryStatuses[status]}</State>,{' '}
+                <RelativeTime at={recordedAt} />
+                {reason !== undefined && <p className="dim">{t.deliveryReasons[reason] ?? reason}</p>}
               </li>
             ))}
           </ul>

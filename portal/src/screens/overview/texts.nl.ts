@@ -5,7 +5,7 @@ const people = (count: number) => plural('nl', count, { one: '# persoon', other:
 
 export const nl = {
   title: 'Overzicht',
-  about: 'Wat er nu in deze tenant gebeurt, en wat iemand nodig heeft.',
+  about: 'Wat er nu in deze tenant gebeurt, en wat aandacht vraagt.',
 
   whatTitle: 'Wat Accord beantwoordt',
   what: 'Accord beantwoordt één vraag van uw applicaties: mag dit subject dit nu doen met die resource? Policy’s beslissen. Ze kijken wie wat met wie deelt, en waarmee gebruikers hebben ingestemd.',
@@ -16,9 +16,9 @@ export const nl = {
   why: 'Bekijk waarom',
   tryIt: (policy) => `Stel ${policy} een vraag, en zie waarom het antwoord zo is`,
 
-  attention: 'Wat iemand nodig heeft',
-  nothing: 'Niets heeft nu iemand nodig.',
-  nothingConfigured: 'Niets in de configuratie heeft nu iemand nodig.',
+  attention: 'Wat aandacht vraagt',
+  nothing: 'Er is nu niets dat aandacht vraagt.',
+  nothingConfigured: 'In de configuratie is nu niets dat aandacht vraagt.',
   noRecords: 'Uw rol toont de configuratie. Wat gebruikers doen, zien andere rollen.',
   needs: {
     manifest_failed: ({ subject, reason }) =>

@@ -20,9 +20,11 @@ const sum = (counts: Record<string, number>) => Object.values(counts).reduce((al
 export function Erase({ of, onClose }: { of: Entity; onClose: () => void }) {
   const t = useTexts(texts);
   const { tenant, api } = useTenant();
-  const [address, setAddress] = useState('');
+  // Where somebody is known by an address alone, it is the id, too.
+  const first = /.@.+\../.test(of.id) ? of.id : '';
+  const [address, setAddress] = useState(first);
   const [typed, setTyped] = useState('');
-  const [asked, setAsked] = useState('');
+  const [asked, setAsked] = useState(first);
   const erasing = useErasing(of);
   const body = asked === '' ? {} : { contacts: [{ type: 'email', value: asked }] };
   const path = `/actors/${segment(of.type)}/${segment(of.id)}/erase`;

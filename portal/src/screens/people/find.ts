@@ -15,12 +15,25 @@ const keyOf = ({ type, id }: Found) => `${type}/${id}`;
 export async function findPeople(api: TenantApi, { q, role, ...page }: Search, signal: AbortSignal): Promise<Answer> {
   const ask = async (query: Record<string, string | number | undefined>) =>
     (await api.get<Answer>('/people', { query, signal })).data;
-  const byId = ask({ [role === 'support' ? 'id' : 'idPrefix']: q, ...page });
+  const byId = askById(ask, { q, role, ...page });
   if (searchBy(role, q) !== 'email' || page.cursor !== undefined) return byId;
   const { type, limit } = page;
   const [found, { people, ...onward }] = await Promise.all([ask({ email: q, type, limit }).catch(noAddress), byId]);
   const known = new Set(found.people.map(keyOf));
   return { people: [...found.people, ...people.filter((one) => !known.has(keyOf(one)))], ...onward };
+}
+
+/** Ids are often names in lower case: Alice finds alice, too. */
+async function askById(ask: (query: Record<string, string | number | undefined>) => Promise<Answer>, search: Search) {
+  const { q, role, ...page } = search;
+  if (role === 'support') return ask({ id: q, ...page });
+  const lower = q.toLowerCase();
+  if (lower === q || page.cursor !== undefined) return ask({ idPrefix: q, ...page });
+  const [asTyped, inLower] = await Promise.all([ask({ idPrefix: q, ...page }), ask({ idPrefix: lower, ...page })]);
+  // A list that goes on is of what was typed: its cursor is.
+  return asTyped.cursor === undefined && asTyped.people.length === 0
+    ? { people: inLower.people }
+    : { ...asTyped, people: [...asTyped.people, ...inLower.people] };
 }
 
 /** The beginning of an id that is no address finds nobody by one. */

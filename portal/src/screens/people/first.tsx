@@ -7,7 +7,7 @@ import { segment } from '../../core/api.ts';
 import { usePages } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
-import { curl, DataTable, Empty, Icon, Notice, PageHeader, ShowAs, State } from '../../ui/index.ts';
+import { curl, DataTable, Empty, Icon, Link, Notice, PageHeader, ShowAs, State } from '../../ui/index.ts';
 import { findPeople, searchBy } from './find.ts';
 import { MayNot } from './may-not.tsx';
 import { text } from './shapes.ts';
@@ -52,7 +52,7 @@ function Search() {
             pages={pages}
             rowKey={text}
             onOpen={(one) => go(`/people/${segment(one.type)}/${segment(one.id)}`)}
-            empty={<Empty sentence={t.nobody(q)} call={curl(api.path('/people', { [by]: q, type }))} />}
+            empty={<Nobody {...{ q, type }} call={curl(api.path('/people', { [by]: q, type }))} />}
             columns={[
               { id: 'id', header: t.id, cell: ({ id }) => <span className="mono">{id}</span> },
               { id: 'type', header: t.type, cell: (one) => one.type },
@@ -63,6 +63,17 @@ function Search() {
       </div>
     </>
   );
+}
+
+/** An address that was invited and did not accept belongs to no actor: erasing it is what the API has of it. */
+function Nobody({ q, type = 'user', call }: { q: string; type: string | undefined; call: string }) {
+  const t = useTexts(texts);
+  const { role } = useTenant().tenant;
+  const isAddress = searchBy(role, q) === 'email';
+  const erase = isAddress && mayDo(role, 'admin') && (
+    <Link to={`/people/${segment(type)}/${segment(q)}?erase=1`}>{t.eraseWhatIsKept}</Link>
+  );
+  return <Empty sentence={isAddress ? t.nobodyYet(q) : t.nobody(q)} action={erase} call={call} />;
 }
 
 type FormProps = {

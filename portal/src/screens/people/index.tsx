@@ -12,6 +12,7 @@ export const people = defineScreen({
     { path: '/', guide: 'portal.html', load: () => import('./first.tsx') },
     { path: '/$type/$id', guide: 'erasure.html', load: () => import('./person.tsx') },
   ],
+  palette: (t) => [{ label: t.eraseSomebody, icon: 'trash', to: '/people', may: 'admin' }],
   async find(query, { tenant, api, signal }) {
     if (query.length < 2 || !mayDo(tenant.role, 'records')) return [];
     const { people } = await findPeople(api, { q: query, role: tenant.role, limit: 5 }, signal);

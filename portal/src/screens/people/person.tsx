@@ -1,8 +1,7 @@
 /** Everything about one person. */
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
-import { useRouteParams } from '../../core/address.ts';
+import { useFilters, useRouteParams } from '../../core/address.ts';
 import { segment } from '../../core/api.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
@@ -42,7 +41,9 @@ export default function Person() {
 function Page({ of }: { of: Entity }) {
   const t = useTexts(texts);
   const { tenant, api } = useTenant();
-  const [isErasing, setErasing] = useState(false);
+  const [{ erase }, setErase] = useFilters(['erase']);
+  const isErasing = erase !== undefined && mayDo(tenant.role, 'admin');
+  const setErasing = (isOpen: boolean) => setErase({ erase: isOpen ? '1' : undefined });
   const path = `/people/${segment(of.type)}/${segment(of.id)}`;
   const about = useQuery({
     queryKey: ['people', tenant.code, of, 'about'],

@@ -18,7 +18,11 @@ export const nl = {
   found: 'Gevonden personen',
   foundBy: 'Gevonden via',
   by: { id: 'Id', account: 'Adres van het account', invitation: 'Adres van een uitnodiging' },
-  nobody: (q) => `Er is niemand gevonden voor ${q}. Een adres moet volledig zijn; id’s zijn hoofdlettergevoelig.`,
+  nobody: (q) =>
+    `Er is niemand gevonden voor ${q}. Een adres moet volledig zijn; op namen wordt niet gezocht, en id’s zijn hoofdlettergevoelig.`,
+  nobodyYet: (address) =>
+    `Niemand heeft een account of een aanvaarde uitnodiging met ${address}. Een uitnodiging die nog wacht, wordt alleen bij het adres bewaard.`,
+  eraseWhatIsKept: 'Tel wat van dit adres bewaard wordt, en wis het',
   personAbout: 'Alles wat de tenant over deze persoon heeft.',
   account: 'Account',
   firstSeen: 'Voor het eerst gezien',
@@ -55,7 +59,7 @@ export const nl = {
       refused: 'geweigerd',
       exported: 'geëxporteerd',
       erased: 'gewist',
-      denied: 'afgewezen',
+      denied: 'een verzoek was niet toegestaan',
     };
     const which = [name, version].filter(Boolean).join(' ');
     return which === '' ? `Toestemmingen: ${verbs[what] ?? what}` : `Toestemming ${which}: ${verbs[what] ?? what}`;
@@ -64,6 +68,16 @@ export const nl = {
   asked: (action, resource) => (resource === '' ? action : `${action} op ${resource}`),
   mailed: (template, contact, status) => `Mail ${template} naar ${contact} (${status})`,
   changed: (action, kind, name) => `Audit: ${action} ${kind} ${name}`,
+  statuses: {
+    pending: 'in afwachting',
+    accepted: 'aanvaard',
+    declined: 'afgewezen',
+    revoked: 'ingetrokken',
+    expired: 'verlopen',
+    waiting: 'wacht',
+    sent: 'verstuurd',
+    failed: 'mislukt',
+  },
   resend: 'Opnieuw versturen',
   resent: (contact) => `De uitnodiging is opnieuw naar ${contact} verstuurd.`,
   revokeInvitation: 'Uitnodiging intrekken',
@@ -108,6 +122,7 @@ export const nl = {
   whyRevokeAbout: 'De reden staat in het ledger. Schrijf er geen persoonsgegevens in.',
   consentRevoked: (what) => `De toestemming ${what} is ingetrokken.`,
   erase: 'Wissen',
+  eraseSomebody: 'Een persoon wissen: zoek die eerst',
   eraseTitle: (who) => `${who} wissen`,
   eraseAbout: 'Wist alles wat de tenant van deze persoon heeft. Dit kan niet ongedaan worden gemaakt.',
   eraseAddress: 'E-mailadres van de persoon',

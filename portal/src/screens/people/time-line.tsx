@@ -135,21 +135,12 @@ function Sentence({ item, tone }: { item: Item; tone: string }) {
   const ends = { from: item.from ?? {}, to: item.to ?? {} };
   const relation =
     item.relationshipType === undefined ? '' : names(keyOf({ ...ends, relationshipType: item.relationshipType }));
+  const status = t.statuses[item.status ?? ''] ?? item.status ?? '';
   switch (item.kind) {
     case 'relationship':
       return <>{t.related(from, relation, to)}</>;
     case 'invitation':
-      return (
-        <>
-          {(item.what === 'accepted' ? t.accepted : t.invited)(
-            from,
-            item.contact ?? '',
-            relation,
-            to,
-            item.status ?? '',
-          )}
-        </>
-      );
+      return <>{(item.what === 'accepted' ? t.accepted : t.invited)(from, item.contact ?? '', relation, to, status)}</>;
     case 'consent':
       return <>{t.consented(item.what, item.name ?? '', item.version ?? '')}</>;
     case 'decision':
@@ -160,7 +151,7 @@ function Sentence({ item, tone }: { item: Item; tone: string }) {
         </>
       );
     case 'mail':
-      return <>{t.mailed(item.template ?? '', item.contact ?? '', item.status ?? item.what)}</>;
+      return <>{t.mailed(item.template ?? '', item.contact ?? '', item.status === undefined ? item.what : status)}</>;
     default:
       return <>{t.changed(item.what, item.objectKind ?? '', item.name ?? '')}</>;
   }

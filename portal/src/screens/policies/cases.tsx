@@ -18,9 +18,11 @@ type Props = {
   isTitled: boolean;
   onChange: (cases: Case[]) => void;
   onOpen: (input: Record<string, unknown>) => void;
+  /** The case expects what the draft answers from now on. */
+  onAccept: (one: Case) => Promise<void>;
 };
 
-export function Cases({ cases, failed, coverage, current, readOnly, isTitled, onChange, onOpen }: Props) {
+export function Cases({ cases, failed, coverage, current, readOnly, isTitled, onChange, onOpen, onAccept }: Props) {
   const t = useTexts(texts);
   return (
     <div className="stack">
@@ -48,7 +50,16 @@ export function Cases({ cases, failed, coverage, current, readOnly, isTitled, on
                 <Icon name="trash" />
               </button>
             )}
-            {failed?.has(index) && <p className="dim">{failed.get(index)}</p>}
+            {failed?.has(index) && (
+              <p className="dim">
+                {failed.get(index)}{' '}
+                {!readOnly && (
+                  <button type="button" className="plain chip" onClick={() => void onAccept(one)}>
+                    {t.acceptAnswer}
+                  </button>
+                )}
+              </p>
+            )}
           </li>
         ))}
       </ul>

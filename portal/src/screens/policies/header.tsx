@@ -5,6 +5,7 @@ import { useTexts } from '../../core/texts.ts';
 import { Owned, storedYaml } from '../../manifests/index.ts';
 import { curl, Icon, Link, RelativeTime, ShowAs, State } from '../../ui/index.ts';
 import { manifestOf } from './manifest.ts';
+import { RemovePolicy } from './remove.tsx';
 import { Served } from './served.tsx';
 import { useRefused, useServing } from './serving.ts';
 import { bodyOf, type Draft, type Stored } from './shapes.ts';
@@ -30,12 +31,12 @@ type Props = {
   draft: Draft;
   owner: string;
   mayEdit: boolean;
-  isNew: boolean;
+  stored: Stored | undefined;
   isChanging: boolean;
   onChange: (isOn: boolean) => void;
 };
 
-export function HeaderActions({ name, draft, owner, mayEdit, isNew, isChanging, onChange }: Props) {
+export function HeaderActions({ name, draft, owner, mayEdit, stored, isChanging, onChange }: Props) {
   const t = useTexts(texts);
   const { tenant, api } = useTenant();
   const isManaged = owner !== 'api';
@@ -43,7 +44,7 @@ export function HeaderActions({ name, draft, owner, mayEdit, isNew, isChanging, 
   const path = api.path(`/policies/${segment(name)}`);
   return (
     <>
-      {!isNew && (
+      {stored && (
         <Link to={`/policies/${segment(name)}/revisions`} className="chip">
           <Icon name="clock" /> {t.revisions}
         </Link>
@@ -53,6 +54,7 @@ export function HeaderActions({ name, draft, owner, mayEdit, isNew, isChanging, 
         manifest={isManaged ? storedYaml(api, of) : manifestOf(draft, { tenant: tenant.code, policy: name })}
       />
       <Owned of={of} owner={owner} form={{ isOpen: isChanging, onOpen: onChange }} />
+      {stored && mayEdit && !isManaged && <RemovePolicy stored={stored} />}
     </>
   );
 }

@@ -7,11 +7,17 @@ import { useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import { ProblemAlert, SidePanel } from '../../ui/index.ts';
 import { type TemplateName, templateNames } from './templates.ts';
+import type { Texts } from './texts.en.ts';
 import { texts } from './texts.ts';
 import { readPolicy } from './use-editing.ts';
 
 /** As the server checks it. */
-const isName = (name: string) => name.length <= 253 && /^[^/?#\\\p{C}]+$/u.test(name) && name !== '.' && name !== '..';
+export const isName = (name: string) =>
+  name.length <= 253 && /^[^/?#\\\p{C}]+$/u.test(name) && name !== '.' && name !== '..';
+
+/** What a name means: an action that nobody asks for is written by mistake. */
+export const nameHintOf = (t: Texts, name: string) =>
+  name.trim() === '' || /^[^\s:]+:[^\s:]+$/.test(name) ? t.nameHint : t.nameUnusual(name);
 
 export function NewPolicy({ onClose }: { onClose: () => void }) {
   const t = useTexts(texts);
@@ -37,7 +43,7 @@ export function NewPolicy({ onClose }: { onClose: () => void }) {
     <SidePanel title={t.newPolicy} label={t.newPolicy} onClose={onClose}>
       <form className="stack" onSubmit={create}>
         <TextInput
-          {...{ label: t.name, description: t.nameHint, value: name, error: said, placeholder: 'car:drive' }}
+          {...{ label: t.name, description: nameHintOf(t, name), value: name, error: said, placeholder: 'car:drive' }}
           data-autofocus
           onChange={(event) => {
             setName(event.currentTarget.value);

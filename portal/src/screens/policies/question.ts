@@ -96,6 +96,10 @@ export function firstQuestion(policy: string, { types }: Vocabulary): Question {
   };
 }
 
+/** A form that does not say who, or with what. */
+export const isIncomplete = ({ mode, subjectId, resourceId }: Question) =>
+  mode === 'form' && (subjectId === '' || resourceId === '');
+
 /** The two that it is about, as addresses of the portal have them. */
 export const pairOf = ({ subjectType, subjectId, resourceType, resourceId }: Question) =>
   `${subjectType}/${subjectId} ${resourceType}/${resourceId}`;

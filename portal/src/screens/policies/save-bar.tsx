@@ -1,9 +1,9 @@
 /** Whether there is a draft, and saving it: first its impact, then Save. */
 import { Button } from '@mantine/core';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useTexts } from '../../core/texts.ts';
 import { ShowChange } from '../../manifests/index.ts';
-import { RelativeTime, State } from '../../ui/index.ts';
+import { Notice, RelativeTime, State } from '../../ui/index.ts';
 import { Impact } from './impact.tsx';
 import { specOf } from './manifest.ts';
 import { texts } from './texts.ts';
@@ -12,12 +12,27 @@ import type { Editing } from './use-editing.ts';
 
 type Props = { name: string; editing: Editing; checked: Checked; owner: string };
 
+/** Ctrl-S does what the button does: it leads to the impact. */
+function useSaveKey(isOff: boolean, onSave: () => void) {
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (!(event.ctrlKey || event.metaKey) || event.altKey || event.key.toLowerCase() !== 's') return;
+      event.preventDefault();
+      if (!isOff) onSave();
+    };
+    addEventListener('keydown', onKeyDown);
+    return () => removeEventListener('keydown', onKeyDown);
+  });
+}
+
 export function SaveBar({ name, editing, checked, owner }: Props) {
   const t = useTexts(texts);
   const [isOpen, setOpen] = useState(false);
   const { draft, isDirty, at, isSaving, base } = editing;
   const isManaged = owner !== 'api';
   const isBroken = checked.problems.length > 0;
+  const failing = checked.failed?.size ?? 0;
+  useSaveKey(!isDirty || isBroken, () => setOpen(true));
   const finish = isManaged ? (
     <ShowChange
       of={{ kind: 'Policy', name }}
@@ -26,7 +41,7 @@ export function SaveBar({ name, editing, checked, owner }: Props) {
     />
   ) : (
     <Button
-      disabled={!isDirty || isBroken}
+      disabled={!isDirty || isBroken || failing > 0}
       loading={isSaving}
       onClick={async () => {
         await editing.save();
@@ -70,6 +85,7 @@ export function SaveBar({ name, editing, checked, owner }: Props) {
           {...{ name, draft }}
           actions={
             <>
+              {failing > 0 && <Notice tone="bad">{t.refusedByCases(failing)}</Notice>}
               {finish}
               <Button variant="default" onClick={() => setOpen(false)}>
                 {t.goOnEditing}

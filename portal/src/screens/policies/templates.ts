@@ -1,5 +1,5 @@
 /** What a new policy begins with. */
-const packageOf = (name: string) =>
+export const packageOf = (name: string) =>
   name
     .split(/[^A-Za-z0-9_]+/)
     .filter(Boolean)
@@ -9,16 +9,16 @@ const packageOf = (name: string) =>
 export const templateNames = ['deny', 'related', 'consent', 'owner', 'drawn'] as const;
 export type TemplateName = (typeof templateNames)[number];
 
-const related = `outcome := "allow" if {
+/** @param relationship one that the tenant has */
+const related = (relationship = 'drives') => `outcome := "allow" if {
 	some link in input.graph.subject
-	link.relationshipType == "drives"
+	link.relationshipType == "${relationship}"
 	link.to.type == input.resource.type
 	link.to.id == input.resource.id
 }`;
-const bodies: Record<Exclude<TemplateName, 'drawn'>, string> = {
+const bodies: Record<Exclude<TemplateName, 'drawn' | 'related'>, string> = {
   deny: `# Say here when it is allowed.
 outcome := "allow" if false`,
-  related,
   consent: `outcome := "allow" if agreed("share-data")
 
 agreed(name) if {
@@ -31,7 +31,11 @@ agreed(name) if {
 reason := "only the owner may" if outcome == "deny"`,
 };
 
-export function templateOf(template: string | undefined, name: string): { rego: string } | { graph: unknown } {
+export function templateOf(
+  template: string | undefined,
+  name: string,
+  relationship?: string,
+): { rego: string } | { graph: unknown } {
   if (template === 'drawn')
     return {
       graph: {
@@ -42,6 +46,9 @@ export function templateOf(template: string | undefined, name: string): { rego: 
         edges: [{ from: 'start', to: 'denied' }],
       },
     };
-  const body = bodies[(template ?? 'deny') as keyof typeof bodies] ?? bodies.deny;
+  const body =
+    template === 'related'
+      ? related(relationship)
+      : (bodies[(template ?? 'deny') as keyof typeof bodies] ?? bodies.deny);
   return { rego: `package ${packageOf(name)}\n\ndefault outcome := "deny"\n\n${body}\n` };
 }

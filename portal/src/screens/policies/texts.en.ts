@@ -10,7 +10,9 @@ export const en = {
   newPolicy: 'New policy',
   none: 'No policy decides yet. The first one says who may do what.',
   name: 'Name',
-  nameHint: 'The action that is asked for, such as car:drive.',
+  nameHint: 'The action that it answers, as type:verb, such as car:drive.',
+  nameUnusual: (name: string) =>
+    `It answers requests whose action is exactly “${name}”. Actions are written as type:verb, such as car:wash.`,
   nameRule: 'Use 1 to 253 printable characters without / ? # and backslash.',
   nameTaken: (name: string) => `There is a policy ${name} already.`,
   kind: 'Kind',
@@ -40,6 +42,24 @@ export const en = {
     drawn: { name: 'Drawn', about: 'A graph of questions and outcomes.' },
   },
   write: 'Write the policy',
+  rename: 'Change the name',
+  renameAbout: 'Nothing is stored yet. What you wrote goes on under the new name.',
+  discardNew: 'Discard the policy',
+  remove: 'Delete',
+  removeIt: 'Delete the policy',
+  removeTitle: (name: string) => `Delete the policy ${name}?`,
+  removeWhat: (name: string, cases: number) => [
+    `Decisions about the action ${name} are denied from the next one on.`,
+    cases === 0
+      ? 'It has no saved cases.'
+      : `${plural('en', cases, { one: '# saved case goes', other: '# saved cases go' })} with it.`,
+    'Its revisions are kept. “Undo” puts it back as it was.',
+  ],
+  removed: (name: string) => `The policy ${name} is deleted.`,
+  putBack: (name: string) => `The policy ${name} is back.`,
+  notPutBack: (name: string, why: string) => `The policy ${name} is not put back. ${why}`,
+  notPutBackByOther: (name: string) =>
+    `The policy ${name} is not put back, because somebody else made one of this name since.`,
   noPolicy: (name: string) => `There is no policy ${name}.`,
   notStored: 'This policy is not stored yet.',
   library: 'Module of a library',
@@ -125,6 +145,13 @@ export const en = {
   goOnWithMine: 'Go on with mine',
   takeTheirs: 'Discard mine, take theirs',
   impact: 'Impact before saving',
+  refusedByCases: (count: number) =>
+    plural('en', count, {
+      one: 'The save is refused while # saved case fails. Change the policy, or accept the new answer of the case.',
+      other: 'The save is refused while # saved cases fail. Change the policy, or accept the new answers of the cases.',
+    }),
+  acceptAnswer: 'Accept the new answer',
+  fillIn: 'Fill in who asks and with what, under “Try it”: until then the answer is to a question without them.',
   replaying: 'Asking the logged decisions again with the draft. This takes up to 20 seconds.',
   noRecords: 'The decision log has no decision of this policy, so nothing is known of the impact.',
   wouldChange: (changed: number, records: number) =>

@@ -11,7 +11,9 @@ export const nl = {
   newPolicy: 'Nieuwe policy',
   none: 'Er beslist nog geen policy. De eerste zegt wie wat mag.',
   name: 'Naam',
-  nameHint: 'De actie die gevraagd wordt, zoals car:drive.',
+  nameHint: 'De actie die zij beantwoordt, als type:werkwoord, zoals car:drive.',
+  nameUnusual: (name) =>
+    `Zij beantwoordt verzoeken met precies de actie “${name}”. Acties schrijft men als type:werkwoord, zoals car:wash.`,
   nameRule: 'Gebruik 1 tot 253 zichtbare tekens zonder / ? # en backslash.',
   nameTaken: (name) => `Er is al een policy ${name}.`,
   kind: 'Soort',
@@ -43,6 +45,24 @@ export const nl = {
     drawn: { name: 'Getekend', about: 'Een graaf van vragen en uitkomsten.' },
   },
   write: 'Schrijf de policy',
+  rename: 'Wijzig de naam',
+  renameAbout: 'Er is nog niets opgeslagen. Wat u schreef gaat onder de nieuwe naam verder.',
+  discardNew: 'Gooi de policy weg',
+  remove: 'Verwijderen',
+  removeIt: 'Verwijder de policy',
+  removeTitle: (name) => `De policy ${name} verwijderen?`,
+  removeWhat: (name, cases) => [
+    `Beslissingen over de actie ${name} worden vanaf de volgende geweigerd.`,
+    cases === 0
+      ? 'Zij heeft geen bewaarde gevallen.'
+      : `${plural('nl', cases, { one: '# bewaard geval verdwijnt', other: '# bewaarde gevallen verdwijnen' })} mee.`,
+    'Haar revisies blijven. “Ongedaan maken” zet haar terug zoals zij was.',
+  ],
+  removed: (name) => `De policy ${name} is verwijderd.`,
+  putBack: (name) => `De policy ${name} is terug.`,
+  notPutBack: (name, why) => `De policy ${name} is niet teruggezet. ${why}`,
+  notPutBackByOther: (name) =>
+    `De policy ${name} is niet teruggezet, want iemand anders heeft sindsdien een policy met deze naam gemaakt.`,
   noPolicy: (name) => `Er is geen policy ${name}.`,
   notStored: 'Deze policy is nog niet opgeslagen.',
   library: 'Module van een bibliotheek',
@@ -128,6 +148,14 @@ export const nl = {
   mine: 'De mijne, hier te wijzigen',
   goOnWithMine: 'Verder met de mijne',
   takeTheirs: 'Gooi de mijne weg, neem die van hen',
+  refusedByCases: (count) =>
+    plural('nl', count, {
+      one: 'Opslaan wordt geweigerd zolang # bewaard geval faalt. Wijzig de policy, of aanvaard het nieuwe antwoord van het geval.',
+      other:
+        'Opslaan wordt geweigerd zolang # bewaarde gevallen falen. Wijzig de policy, of aanvaard de nieuwe antwoorden van de gevallen.',
+    }),
+  acceptAnswer: 'Aanvaard het nieuwe antwoord',
+  fillIn: 'Vul onder “Probeer het” in wie vraagt en waarmee: tot dan is dit het antwoord op een vraag zonder die twee.',
   impact: 'Gevolgen voor het opslaan',
   replaying: 'De beslissingen van het logboek worden met het concept opnieuw gevraagd. Dit duurt tot 20 seconden.',
   noRecords: 'Het logboek heeft geen beslissing van deze policy, dus over de gevolgen is niets bekend.',

@@ -5,7 +5,7 @@ import { ApiProblem, NoAnswer } from '../../core/problem.ts';
 import { useTenant } from '../../core/session.ts';
 import type { LineProblem } from '../../editor/code-editor.tsx';
 import { ordered } from './same.ts';
-import { bodyOf, type Draft, type DrawnRego, type Expected, sourceOf, type Tried } from './shapes.ts';
+import { bodyOf, type Case, type Draft, type DrawnRego, type Expected, sourceOf, type Tried } from './shapes.ts';
 
 const pauseMs = 300;
 /** A server that is away is asked again until it is back. */
@@ -150,6 +150,17 @@ async function runCases(api: TenantApi, path: string, draft: Draft, signal: Abor
     if (unmet !== undefined) failed.set(index, unmet);
   }
   return failed;
+}
+
+/** The cases, of which one expects what the draft answers. */
+export async function accepting(api: TenantApi, name: string, draft: Draft, one: Case): Promise<Case[]> {
+  const body = { ...sourceOf(draft), input: one.input };
+  const { data } = await api.post<Tried>(`/policies/${segment(name)}/test`, { body });
+  const members = (['outcome', 'reason', 'obligations'] as const).filter((member) => member in one.expect);
+  const expect = Object.fromEntries(
+    members.filter((member) => data[member] !== undefined).map((member) => [member, data[member]]),
+  );
+  return draft.tests.map((each) => (each.name === one.name ? { ...each, expect } : each));
 }
 
 /** As the server compares and says it: only what the case names. */

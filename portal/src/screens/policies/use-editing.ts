@@ -7,6 +7,7 @@ import { queryClient } from '../../core/query.ts';
 import { useSession, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import { toast } from '../../ui/index.ts';
+import { useVocabulary } from './question.ts';
 import { bodyOf, type Draft, draftOf, isSame, type PolicyView, type Stored, storedAs } from './shapes.ts';
 import { templateOf } from './templates.ts';
 import { texts } from './texts.ts';
@@ -34,11 +35,14 @@ export function useEditing(name: string, stored: Stored | undefined, { template,
   const t = useTexts(texts);
   const { tenant, api } = useTenant();
   const { email } = useSession();
+  const vocabulary = useVocabulary();
   // What the draft is of does not change below it when the server's does: only when somebody decides so.
   const [base, setBase] = useState(stored);
   const [error, setError] = useState<unknown>();
   const [isSaving, setSaving] = useState(false);
-  const clean: Draft = base ? draftOf(base.policy) : { ...templateOf(template, name), tests: [] };
+  const clean: Draft = base
+    ? draftOf(base.policy)
+    : { ...templateOf(template, name, vocabulary.relationships[0]), tests: [] };
   const kept = useDraft<Draft>(`${tenant.code}/policy/${name}`, base?.etag ?? notStored);
   const isManaged = base !== undefined && base.policy.managedBy !== 'api';
   const readOnly = !mayEdit || (isManaged && !isChanging);

@@ -5,7 +5,7 @@ import { segment } from '../../core/api.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import { fieldsOf } from '../../editor/completion.ts';
-import { PageHeader, ProblemAlert } from '../../ui/index.ts';
+import { Notice, PageHeader, ProblemAlert, toast } from '../../ui/index.ts';
 import type { Place } from '../../why/index.ts';
 import { Cases } from './cases.tsx';
 import { type ColumnPart, Columns } from './columns.tsx';
@@ -13,14 +13,15 @@ import { Conflict } from './conflict.tsx';
 import { drawnRego } from './drawn-rego.tsx';
 import { HeaderAbout, HeaderActions } from './header.tsx';
 import { type Marking, placeOf, useMarking } from './marking.ts';
-import { ofInput } from './question.ts';
+import { isIncomplete, ofInput } from './question.ts';
 import { QuestionForm } from './question-form.tsx';
+import { RenameNew } from './rename-new.tsx';
 import { SaveBar } from './save-bar.tsx';
-import type { Stored } from './shapes.ts';
+import type { Case, Stored } from './shapes.ts';
 import { Source } from './source.tsx';
 import { texts } from './texts.ts';
 import { Recorded, Trace, TraceBox, useDecision } from './trace.tsx';
-import { type Checked, useCheck } from './use-check.ts';
+import { accepting, type Checked, useCheck } from './use-check.ts';
 import { type Editing, useEditing } from './use-editing.ts';
 import { type AskedQuestion, useQuestion } from './use-question.ts';
 
@@ -63,7 +64,7 @@ export function Workbench({ name, stored }: Props) {
         actions={
           <HeaderActions
             {...{ name, draft, owner, mayEdit }}
-            isNew={base === undefined}
+            stored={base}
             isChanging={isChanging}
             onChange={(isOn) => setFilters({ change: isOn ? '1' : undefined })}
           />
@@ -76,6 +77,7 @@ export function Workbench({ name, stored }: Props) {
         ) : (
           <>
             {!readOnly && <SaveBar {...{ name, editing, checked, owner }} />}
+            {base === undefined && mayEdit && <RenameNew {...{ name, editing, template: filters.template }} />}
             <PolicyColumns {...panes} />
           </>
         )}
@@ -130,6 +132,15 @@ function PolicyColumns(panes: Panes) {
 
 function TryIt({ name, editing, checked, readOnly, line, asked, mayTry }: Panes & { mayTry: boolean }) {
   const t = useTexts(texts);
+  const { api } = useTenant();
+  const accept = async (one: Case) => {
+    try {
+      const tests = await accepting(api, name, editing.draft, one);
+      editing.change({ tests });
+    } catch (caught) {
+      toast({ text: (caught as Error).message });
+    }
+  };
   const go = useGo();
   const given = 'input' in asked.input ? asked.input.input : undefined;
   const { tried } = checked;
@@ -152,6 +163,7 @@ function TryIt({ name, editing, checked, readOnly, line, asked, mayTry }: Panes 
         readOnly={readOnly}
         isTitled={mayTry}
         onChange={(tests) => editing.change({ tests })}
+        onAccept={accept}
         onOpen={(input) => {
           asked.ask(ofInput(asked.question, input));
           if (line !== undefined) go(`/policies/${segment(name)}`, { replace: true });
@@ -171,6 +183,7 @@ function Answers({ editing, checked, decision, isChanging, asked, marking, mayTr
     <TraceBox mark={marking.mark}>
       {decision !== undefined && <Recorded id={decision} isExplained={!mayTry} marks={marks} />}
       {decision !== undefined && mayTry && <h3>{editing.isDirty ? t.draftAnswers : t.storedAnswers}</h3>}
+      {mayTry && isIncomplete(asked.question) && <Notice>{t.fillIn}</Notice>}
       {mayTry && <Trace checked={checked} marks={marks} paths={asked.question.paths} />}
     </TraceBox>
   );

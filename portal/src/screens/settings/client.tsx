@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { useGo, useRouteParams } from '../../core/address.ts';
 import { segment } from '../../core/api.ts';
 import { useOnce } from '../../core/once.ts';
+import { base } from '../../core/page.ts';
 import { queryClient } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
@@ -63,6 +64,7 @@ export default function ClientPage() {
     <SettingsPage
       place="clients"
       title={client?.displayName ?? id}
+      back={{ to: '/settings/clients', label: t.clients }}
       about={t.clientsAbout}
       actions={<ShowAs curl={curl(api.path(path))} manifest={storedYaml(api, ofClient(id))} />}
     >
@@ -173,6 +175,16 @@ function Shown({ client, etag }: { client: Client; etag: string | undefined }) {
   );
 }
 
+/** What gets a token of the tenant's own issuer. */
+function tokenCall(tenant: string, { clientId, scopes = [] }: Client): string {
+  const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+  return [
+    `curl -u ${quoted(`${encodeURIComponent(clientId)}:`)}"$CLIENT_SECRET" \\`,
+    `  -d grant_type=client_credentials${scopes.length === 0 ? '' : ` -d ${quoted(`scope=${scopes.join(' ')}`)}`} \\`,
+    `  ${quoted(`${location.origin}${base}/${segment(tenant)}/oauth/token`)}`,
+  ].join('\n');
+}
+
 function Secrets({
   client,
   mayChange,
@@ -207,7 +219,7 @@ function Secrets({
     <section className="card stack" aria-label={t.secrets}>
       <h2>{t.secrets}</h2>
       <p className="dim">{t.secretsAbout}</p>
-      {client.secrets.length === 0 && <p>{t.noSecrets}</p>}
+      {client.secrets.length === 0 && made === undefined && <Notice tone="warn">{t.noSecrets}</Notice>}
       {client.secrets.map(({ id, createdAt }) => (
         <div key={id} className="chips">
           <span className="mono">{id}</span>
@@ -225,10 +237,16 @@ function Secrets({
           <CodeBlock code={made} />
         </Notice>
       )}
+      {client.grantTypes.includes('client_credentials') && (
+        <details open={made !== undefined}>
+          <summary>{t.getToken}</summary>
+          <CodeBlock code={tokenCall(tenant.code, client)} />
+        </details>
+      )}
       {error !== undefined && <ProblemAlert error={error} />}
       {mayChange && (
         <div>
-          <Button variant="default" loading={isBusy} onClick={generate}>
+          <Button variant={client.secrets.length === 0 ? 'filled' : 'default'} loading={isBusy} onClick={generate}>
             {t.newSecret}
           </Button>
         </div>

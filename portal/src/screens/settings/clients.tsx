@@ -4,10 +4,10 @@ import { type FormEvent, useState } from 'react';
 import { useGo } from '../../core/address.ts';
 import { segment } from '../../core/api.ts';
 import { isTaken } from '../../core/problem.ts';
-import { queryClient, usePages } from '../../core/query.ts';
+import { queryClient, usePages, withObjects } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
-import { curl, DataTable, Empty, ProblemAlert, ShowAs, SidePanel, toast, WithPanel } from '../../ui/index.ts';
+import { curl, DataTable, Empty, ProblemAlert, ShowAs, SidePanel, State, toast, WithPanel } from '../../ui/index.ts';
 import { SettingsPage } from './tabs.tsx';
 import { texts } from './texts.ts';
 
@@ -17,6 +17,9 @@ const kinds: Record<Kind, object> = {
   web: { grantTypes: ['authorization_code', 'refresh_token'], tokenEndpointAuthMethod: 'client_secret_basic' },
   spa: { grantTypes: ['authorization_code', 'refresh_token'], tokenEndpointAuthMethod: 'none', applicationType: 'spa' },
 };
+type Listed = { displayName?: string; enabled: boolean; grantTypes: string[]; tokenEndpointAuthMethod: string };
+const kindOf = ({ grantTypes, tokenEndpointAuthMethod }: Listed): Kind =>
+  !grantTypes.includes('authorization_code') ? 'backend' : tokenEndpointAuthMethod === 'none' ? 'spa' : 'web';
 const scopesOf: Record<Kind, readonly string[]> = {
   backend: [
     'authz:evaluate',
@@ -48,10 +51,13 @@ export default function Clients() {
   const [isNew, setNew] = useState(false);
   const pages = usePages(['clients', tenant.code], async (cursor, signal) => {
     const { data } = await api.get<{ resources: string[]; cursor?: string }>('/clients', {
-      query: { limit: 100, cursor },
+      query: { limit: 25, cursor },
       signal,
     });
-    return { rows: data.resources, after: data.cursor };
+    const rows = await withObjects(data.resources, tenant, (id) =>
+      api.get<Listed>(`/clients/${segment(id)}`, { signal }),
+    );
+    return { rows, after: data.cursor };
   });
   const call = curl(api.path('/clients/back-end'), {
     method: 'PUT',
@@ -72,10 +78,20 @@ export default function Clients() {
         <DataTable
           label={t.clients}
           pages={pages}
-          rowKey={(id) => id}
-          onOpen={(id) => go(`/settings/clients/${segment(id)}`)}
+          rowKey={({ name }) => name}
+          onOpen={({ name }) => go(`/settings/clients/${segment(name)}`)}
           empty={<Empty sentence={t.noClients} call={call} manifest={manifest(tenant.code)} />}
-          columns={[{ id: 'id', header: t.clientId, cell: (id) => <span className="mono">{id}</span> }]}
+          columns={[
+            { id: 'id', header: t.clientId, cell: ({ name }) => <span className="mono">{name}</span> },
+            { id: 'name', header: t.displayName, cell: ({ of }) => of?.displayName ?? '' },
+            { id: 'kind', header: t.kind, cell: ({ of }) => of && t.kindNames[kindOf(of)] },
+            {
+              id: 'state',
+              header: t.status,
+              cell: ({ of }) =>
+                of && <State tone={of.enabled ? 'ok' : 'warn'}>{of.enabled ? t.enabled : t.disabled}</State>,
+            },
+          ]}
         />
       </WithPanel>
     </SettingsPage>
@@ -167,7 +183,7 @@ function NewClient({ onClose }: { onClose: () => void }) {
                   setScopes(checked ? [...scopes, one] : scopes.filter((other) => other !== one))
                 }
               />{' '}
-              {one}
+              {one} <span className="dim">{t.scopeMeans[one]}</span>
             </label>
           ))}
         </fieldset>

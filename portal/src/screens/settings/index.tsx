@@ -21,6 +21,7 @@ export const settings = defineScreen({
   ],
   palette: (t) => [
     { label: t.members, to: '/settings/members', icon: 'people' },
+    { label: t.invite, to: '/settings/members', icon: 'plus', may: 'admin' },
     { label: t.clients, to: '/settings/clients' },
     { label: t.issuers, to: '/settings/issuers' },
     { label: t.keys, to: '/settings/keys' },

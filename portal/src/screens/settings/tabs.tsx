@@ -17,7 +17,14 @@ const places: Record<Role, readonly Place[]> = {
   support: [...ofTenant, 'token', 'audit'],
 };
 
-type Props = { place: Place; title?: string; about: string; actions?: ReactNode; children: ReactNode };
+type Props = {
+  place: Place;
+  title?: string;
+  about: string;
+  back?: { to: string; label: string };
+  actions?: ReactNode;
+  children: ReactNode;
+};
 
 /** @param title of an object of the place; absent: the place itself */
 export function SettingsPage({ place, title, ...rest }: Props) {

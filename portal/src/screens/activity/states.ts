@@ -1,0 +1,8 @@
+/** How the endpoint of a subscription does. */
+import type { Texts } from './texts.en.ts';
+
+export const stateTones = { active: 'ok', failing: 'warn', disabled: 'bad', paused: 'none' } as const;
+export type DeliveryState = keyof typeof stateTones;
+
+export const eventTypesText = (types: readonly string[], t: Texts) =>
+  types.map((one) => (one === '*' ? t.allTypes : one)).join(', ');
