@@ -448,7 +448,10 @@ describe.skipIf(executablePath === undefined)('the model', { timeout: 120_000 },
     const panel = page.getByRole('complementary', { name: 'Invitation' });
     await panel.getByText('Only the invited address').waitFor();
     // What became of the mail is said by a word, whatever it is.
-    await panel.getByText(/^(waits to be sent|sent|failed|delivered)$/).first().waitFor();
+    await panel
+      .getByText(/^(waits to be sent|sent|failed|delivered)$/)
+      .first()
+      .waitFor();
     expect(await axe(page)).toEqual([]);
     await look(page, 'model-invitations');
     await panel.getByRole('button', { name: 'Revoke' }).click();
