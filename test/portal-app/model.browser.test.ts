@@ -393,7 +393,8 @@ describe.skipIf(executablePath === undefined)('the model', { timeout: 120_000 },
     await page.getByRole('button', { name: 'Export all relationships' }).click();
     const file = readFileSync(await (await saving).path(), 'utf8');
     expect(file).toContain('"erin"');
-    await page.getByText(`${tenant}-relationships.ndjson is saved: 6 entries.`).waitFor();
+    const entries = file.trimEnd().split('\n').length;
+    await page.getByText(`${tenant}-relationships.ndjson is saved: ${entries} entries.`).waitFor();
     expect(complaints).toEqual([]);
   });
 
