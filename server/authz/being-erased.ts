@@ -22,11 +22,11 @@ type Services = { database: Database; pseudonymizer: Pseudonymizer };
 const TEXTS_MAX = 100_000;
 
 /** Without the records of the erased themselves, and with stand-ins for their ids in those of others. */
-export async function withoutErasedPersons(
+export async function withoutErasedPersons<Row extends Pick<DecisionRow, 'caller' | 'request' | 'answer'>>(
   { database, pseudonymizer }: Services,
   tenant: string,
-  rows: readonly DecisionRow[],
-): Promise<readonly DecisionRow[]> {
+  rows: readonly Row[],
+): Promise<readonly Row[]> {
   if (rows.length === 0 || !(await database.read(tenant, (tx) => hasErased(tx, tenant)))) return rows;
   const records = rows.map((row) => withinBounds({ ...row, tenant }));
   const pseudonyms = (await pseudonymsOf(pseudonymizer, records)).get(tenant) ?? new Map<string, Pseudonymous>();

@@ -75,7 +75,8 @@ export const limits = {
   policySeriesWaitingMax: 10_000, // policies without series of their own, of which it is known how often they are asked
   decisionLogQueueMax: 20_000,
   decisionLogQueueCharsMax: 64 * 1024 * 1024, // of all requests and answers that wait to be recorded
-  decisionsLookedAtMax: 20_000, // of the decision log, for one page of a search; the cursor goes on behind them
+  logEntriesLookedAtMax: 20_000, // of a log: for one page of a search of decisions, whose cursor goes on behind them; or for a request id
+  lookupRecordsMax: 50, // that are answered of those with an id
   replayRecordsMax: 1000, // of the decision log, in one replay
   replayMsMax: 20_000, // then it tells what it has found
   replayExamplesMax: 20,
