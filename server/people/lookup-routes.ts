@@ -32,7 +32,7 @@ export function registerLookup(app: App, services: PeopleServices): void {
             minLength: 1,
             maxLength: 128,
             pattern: '^[\\x21-\\x7e]+$',
-            description: 'What was pasted.',
+            description: 'The id, or the number of an event.',
           }),
         },
         { additionalProperties: false },
