@@ -1,6 +1,5 @@
 /** Decisions as they are shown while persons are being erased: as the decision log shows them. */
-import { withoutErasedPersons } from '../authz/index.ts';
-import type { AuthorizationRequest } from '../authz/schema.ts';
+import { type DecisionTexts, withoutErasedPersons } from '../authz/index.ts';
 import type { PeopleServices } from './actions.ts';
 import type { ItemRow, RecordRow } from './schema.ts';
 
@@ -39,7 +38,10 @@ function recordOf(id: string, { outcome, reason, action, subject, resource, by }
   const request = {
     ...(action === null ? {} : { action }),
     ...{ subject: named(subject), resource: named(resource) },
-  } as AuthorizationRequest;
-  const answer = { ...(outcome === null ? {} : { outcome }), ...(reason === null ? {} : { reason }) };
+  } as DecisionTexts['request'];
+  const answer = {
+    ...(outcome === null ? {} : { outcome }),
+    ...(reason === null ? {} : { reason }),
+  } as DecisionTexts['answer'];
   return { id, caller: by, request, answer };
 }

@@ -19,7 +19,7 @@ import { systemClock } from '../../server/core/clock.ts';
 import type { Only } from '../../server/room/exporting.ts';
 import { kindsOf } from '../../server/room/resource-kind.ts';
 import { rooms } from '../../server/rooms.ts';
-import { readTenant } from '../../server/tenants/index.ts';
+import { readTenant, type TenantRow } from '../../server/tenants/index.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { save } from '../operator/harness.ts';
 import { MemorySource } from '../operator/memory-source.ts';
@@ -350,7 +350,8 @@ describe('C/resources/manifest', () => {
       const { name } = cases.find((one) => one.kind === kind.definition.kind) as Case;
       const namesOf = (only: Only) =>
         server.services.database.tenantSnapshot(tenant, async (tx) => {
-          const context = { tenant, tenantSpec: { audiences: [] }, allowPastDates: false, now: 0, only };
+          const { spec: tenantSpec } = (await readTenant(tx, tenant)) as TenantRow;
+          const context = { tenant, tenantSpec, allowPastDates: false, now: 0, only };
           return (await kind.exported(tx, context)).map((one) => one.name);
         });
       const isTenant = name === tenant;
