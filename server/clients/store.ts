@@ -2,7 +2,8 @@ import type { Transaction } from '../core/db/database.ts';
 import { Count } from '../core/db/rows.ts';
 import { sql } from '../core/db/sql.ts';
 import type { Owner, Writer } from '../core/ownership.ts';
-import { listNames, type Only, onlyIs } from '../room/exporting.ts';
+import { listNames, onlyIs } from '../room/export-store.ts';
+import type { Only } from '../room/exporting.ts';
 import { ClientRow, type ClientSpec, SecretRow } from './schema.ts';
 
 const columns = sql`tenant, client_id, spec, revision, owner, created_at, updated_at, updated_by`;

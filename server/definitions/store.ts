@@ -4,7 +4,8 @@ import { Count } from '../core/db/rows.ts';
 import { none, sql } from '../core/db/sql.ts';
 import { utc } from '../core/instants.ts';
 import { apiOwner, type Owner, type Writer } from '../core/ownership.ts';
-import { listNames, type Only, onlyIs } from '../room/exporting.ts';
+import { listNames, onlyIs } from '../room/export-store.ts';
+import type { Only } from '../room/exporting.ts';
 import type { DocumentName } from './address.ts';
 import {
   ContentRow,

@@ -4,7 +4,8 @@ import type { Transaction } from '../core/db/database.ts';
 import { Json, Nullable } from '../core/db/rows.ts';
 import { column, sql } from '../core/db/sql.ts';
 import type { Owner, Writer } from '../core/ownership.ts';
-import { type Only, onlyIs } from '../room/exporting.ts';
+import { onlyIs } from '../room/export-store.ts';
+import type { Only } from '../room/exporting.ts';
 import { IssuerRow, type IssuerSpec, type TokenMappingSpec } from './schema.ts';
 
 const columns = sql`tenant, name, spec, revision, owner, updated_at, updated_by`;

@@ -4,7 +4,8 @@ import type { Transaction } from '../core/db/database.ts';
 import { Count, Instant, Json } from '../core/db/rows.ts';
 import { sql } from '../core/db/sql.ts';
 import type { Owner, Writer } from '../core/ownership.ts';
-import { listNames, type Only, onlyIs } from '../room/exporting.ts';
+import { listNames, onlyIs } from '../room/export-store.ts';
+import type { Only } from '../room/exporting.ts';
 
 /** The parts of a mail, in Liquid. Without `text` it is made of the HTML. */
 export type TemplateSpec = { subject: string; html?: string; text?: string };

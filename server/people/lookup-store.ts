@@ -3,7 +3,7 @@ import { patterns } from '../../crds/index.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { type Sql, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
-import { auditData, consentData, decisionData, invitationData, mailData } from './record-data.ts';
+import { auditData, consentData, decisionData, invitationData, mailData } from './record-store.ts';
 import { type RecordKind, RecordRow } from './schema.ts';
 import { atText } from './store.ts';
 

@@ -4,7 +4,7 @@ import { patterns } from '../../crds/index.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { column, none, type Sql, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
-import { auditData, consentData, decisionData, invitationData, mailData } from './record-data.ts';
+import { auditData, consentData, decisionData, invitationData, mailData } from './record-store.ts';
 import { FoundRow, ItemRow, type Person, type Place, SeenRow, type TimelineKind } from './schema.ts';
 
 export const atText = sql`to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;

@@ -3,7 +3,8 @@ import type { Transaction } from '../core/db/database.ts';
 import { Count } from '../core/db/rows.ts';
 import { sql } from '../core/db/sql.ts';
 import type { Owner, Writer } from '../core/ownership.ts';
-import { type Only, onlyIs } from '../room/exporting.ts';
+import { onlyIs } from '../room/export-store.ts';
+import type { Only } from '../room/exporting.ts';
 import { SubscriptionRow, type SubscriptionSpec } from './schema.ts';
 
 const columns = sql`tenant, id, spec, secrets, revision, owner, created_at, updated_at, updated_by`;

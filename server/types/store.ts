@@ -3,7 +3,8 @@ import type { Transaction } from '../core/db/database.ts';
 import { Count } from '../core/db/rows.ts';
 import { column, none, sql } from '../core/db/sql.ts';
 import { apiOwner, type Owner, type Writer } from '../core/ownership.ts';
-import { listNames, type Only, onlyIs } from '../room/exporting.ts';
+import { listNames, onlyIs } from '../room/export-store.ts';
+import type { Only } from '../room/exporting.ts';
 import {
   type EntityKind,
   EntityTypeRow,
