@@ -152,15 +152,14 @@ async function runCases(api: TenantApi, path: string, draft: Draft, signal: Abor
   return failed;
 }
 
-/** The cases, of which one expects what the draft answers. */
-export async function accepting(api: TenantApi, name: string, draft: Draft, one: Case): Promise<Case[]> {
+/** What a case expects once the answer of the draft is accepted: the members that it names, as they are now. */
+export async function answerFor(api: TenantApi, name: string, draft: Draft, one: Case, signal: AbortSignal) {
   const body = { ...sourceOf(draft), input: one.input };
-  const { data } = await api.post<Tried>(`/policies/${segment(name)}/test`, { body });
+  const { data } = await unlessBusy(() => api.post<Tried>(`/policies/${segment(name)}/test`, { body, signal }), signal);
   const members = (['outcome', 'reason', 'obligations'] as const).filter((member) => member in one.expect);
-  const expect = Object.fromEntries(
+  return Object.fromEntries(
     members.filter((member) => data[member] !== undefined).map((member) => [member, data[member]]),
   );
-  return draft.tests.map((each) => (each.name === one.name ? { ...each, expect } : each));
 }
 
 /** As the server compares and says it: only what the case names. */
