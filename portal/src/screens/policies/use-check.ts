@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import { segment, type TenantApi } from '../../core/api.ts';
 import { ApiProblem, NoAnswer } from '../../core/problem.ts';
 import { useTenant } from '../../core/session.ts';
+import { useIsMember } from '../../core/session-end.ts';
 import type { LineProblem } from '../../editor/code-editor.tsx';
 import { ordered } from './same.ts';
 import { bodyOf, type Case, type Draft, type DrawnRego, type Expected, sourceOf, type Tried } from './shapes.ts';
@@ -42,6 +43,7 @@ type Asked = {
 
 export function useCheck(asked: Asked): Checked {
   const { api } = useTenant();
+  const isMember = useIsMember();
   const [checked, setChecked] = useState<Checked>({ ...nothing, isChecking: !asked.isOff });
   const latest = useRef(asked);
   latest.current = asked;
@@ -63,7 +65,9 @@ export function useCheck(asked: Asked): Checked {
       stop.abort();
     };
   }, [api, key]);
-  return checked;
+  // An answer tells of records.
+  const { tried, ...others } = checked;
+  return isMember ? checked : others;
 }
 
 function drawnOf({ drawn: before }: Checked, { drawn, tried }: Checked): Pick<Checked, 'drawn'> {
