@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { combined, countsOf, filesAgain, flakyFiles, flakyOf, type Run } from './helpers/report.ts';
+import { combined, countsOf, filesAgain, flakyFiles, flakyOf, merged, type Run } from './helpers/report.ts';
 
 const root = join(import.meta.dirname, '..');
 const file = `import { describe, expect, test } from 'vitest';
@@ -80,5 +80,11 @@ test('what fails in many files, or in no file that is known, is not run again', 
   expect(run([failed('a'), failed('b')])).toBe(2);
   expect(run(['a', 'b', 'c', 'd', 'e', 'f'].map(failed))).toBe(0);
   expect(run([failed('a')], [{ message: 'somewhere' }])).toBe(0);
+  // One of two runs crashed: that a file of the other passes the second time says nothing of it.
+  const flaky = { status: 1, report: { testResults: [failed('a')] }, unhandled: [] };
+  const crashed = { status: 1, report: { testResults: [] }, unhandled: [] };
+  expect([filesAgain(merged(flaky, { ...crashed, status: 0 })).size, filesAgain(merged(flaky, crashed)).size]).toEqual([
+    1, 0,
+  ]);
   expect(countsOf({ status: 1, report: { testResults: [failed('a')] }, unhandled: [] }).failed).toBe(1);
 });

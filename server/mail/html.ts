@@ -45,6 +45,13 @@ const options: sanitizeHtml.IOptions = {
   allowedSchemes: ['https', 'http', 'mailto', 'tel'],
   allowedSchemesByTag: { img: ['https'] },
   allowProtocolRelative: false,
+  // A mail has no address that a relative one could begin with.
+  transformTags: {
+    img: (tagName, { src = '', ...attribs }) => ({
+      tagName,
+      attribs: /^https:/i.test(src) ? { ...attribs, src } : attribs,
+    }),
+  },
   nestingLimit: 64,
   parseStyleAttributes: true,
   allowedStyles: {

@@ -11,7 +11,8 @@ type FileResult = {
 export type Report = { testResults: FileResult[] };
 /** An error that no test caught. `file`: during which file, where vitest knows it. */
 export type Unhandled = { message: string; file?: string };
-export type Run = { status: number; report: Report; unhandled: Unhandled[] };
+/** `parts`: those of a merged run, each of which has to say itself why it failed. */
+export type Run = { status: number; report: Report; unhandled: Unhandled[]; parts?: Run[] };
 
 /** More files than these are no races: something is broken. */
 const filesAgainMax = 5;
@@ -27,16 +28,23 @@ export function countsOf({ status, report }: Run) {
 }
 
 /** The files in which something failed, with what failed first; none where a second run would say nothing. */
-export function filesAgain({ status, report, unhandled }: Run): Map<string, string> {
+export function filesAgain(run: Run): Map<string, string> {
+  const parts = (run.parts ?? [run]).filter(({ status }) => status !== 0).map(failedFiles);
+  const files = new Map(parts.flatMap((part) => [...part]));
+  // A run that crashed says nothing of any file.
+  return parts.some(({ size }) => size === 0) || files.size > filesAgainMax ? new Map() : files;
+}
+
+function failedFiles({ report, unhandled }: Run): Map<string, string> {
   const files = new Map<string, string>();
-  if (status === 0 || unhandled.some(({ file }) => file === undefined)) return files;
+  if (unhandled.some(({ file }) => file === undefined)) return files;
   for (const { name, status: state, message, assertionResults } of report.testResults) {
     if (state === 'passed') continue;
     const failed = assertionResults.find((one) => one.status === 'failed');
     files.set(name, firstLine(failed === undefined ? message : `${failed.title}: ${failed.failureMessages[0]}`) ?? '');
   }
   for (const { file, message } of unhandled) files.set(file as string, firstLine(message) ?? '');
-  return files.size > filesAgainMax ? new Map() : files;
+  return files;
 }
 
 /** Two runs of different files. */
@@ -44,6 +52,7 @@ export const merged = (one: Run, other: Run): Run => ({
   status: Math.max(one.status, other.status),
   report: { testResults: [...one.report.testResults, ...other.report.testResults] },
   unhandled: [...one.unhandled, ...other.unhandled],
+  parts: [one, other],
 });
 
 /** The first run, with the files of the second as the second found them. */
