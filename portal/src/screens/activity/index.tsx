@@ -19,7 +19,7 @@ export const activity = defineScreen({
       guide: 'events.html#deliveries-and-replays',
       load: () => import('./subscription.tsx'),
     },
-    { path: '/mail', guide: 'mail.html', load: () => import('./mail.tsx') },
+    { path: '/mail', guide: 'mail.html', may: 'records', load: () => import('./mail.tsx') },
     { path: '/templates', guide: 'mail.html#templates', load: () => import('./templates.tsx') },
     { path: '/templates/$name/$language', guide: 'mail.html#templates', load: () => import('./template.tsx') },
     { path: '/query', guide: 'graphql.html', load: () => import('./query.tsx') },
