@@ -12786,7 +12786,7 @@ export interface paths {
                                 /** @enum {unknown} */
                                 kind: "mail" | "event" | "response";
                                 /**
-                                 * @description recorded: it waits to be sent. sent: a mail server accepted the mail. failed: the mail will not arrive. delivered: it was in the response.
+                                 * @description recorded: a mail waits to be sent; of an event nothing more follows. sent: a mail server accepted the mail. failed: the mail will not arrive. delivered: it was in the response.
                                  * @enum {unknown}
                                  */
                                 status: "recorded" | "delivered" | "sent" | "failed";
@@ -13312,7 +13312,7 @@ export interface paths {
                                 /** @enum {unknown} */
                                 kind: "mail" | "event" | "response";
                                 /**
-                                 * @description recorded: it waits to be sent. sent: a mail server accepted the mail. failed: the mail will not arrive. delivered: it was in the response.
+                                 * @description recorded: a mail waits to be sent; of an event nothing more follows. sent: a mail server accepted the mail. failed: the mail will not arrive. delivered: it was in the response.
                                  * @enum {unknown}
                                  */
                                 status: "recorded" | "delivered" | "sent" | "failed";

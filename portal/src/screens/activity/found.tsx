@@ -1,8 +1,8 @@
 /** What carries an id that somebody pasted: each record, with the way to its place. */
-import { useState } from 'react';
 import { useFilters } from '../../core/address.ts';
 import { usePages } from '../../core/query.ts';
 import { useTenant } from '../../core/session.ts';
+import { useRecord } from '../../core/session-end.ts';
 import { useTexts } from '../../core/texts.ts';
 import {
   CodeBlock,
@@ -25,7 +25,7 @@ export default function FoundPage() {
   const t = useTexts(texts);
   const { tenant, api } = useTenant();
   const [{ id }, set] = useFilters(['id']);
-  const [opened, setOpened] = useState<LookupResult>();
+  const [opened, setOpened] = useRecord<LookupResult>();
   const pages = usePages(
     ['activity', tenant.code, 'found', id],
     async (_after, signal) => ({ rows: await lookUp(api, id ?? '', signal), after: undefined }),

@@ -21,7 +21,8 @@ export const lookUp = async (api: TenantApi, id: string, signal?: AbortSignal): 
 export function placeOf(found: LookupResult, role: Role): string {
   switch (found.kind) {
     case 'decision':
-      return found.action === undefined
+      // Support is not told an action that no policy has.
+      return found.action === undefined || found.action === '***'
         ? '/activity'
         : `/policies/${segment(found.action)}?decision=${segment(found.id)}`;
     case 'audit': {
