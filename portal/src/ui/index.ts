@@ -16,7 +16,7 @@ export { ProblemAlert } from './problem-alert.tsx';
 export { Progress } from './progress.tsx';
 export { CodeBlock, CodeDialog, curl, ShowAs } from './show-as.tsx';
 export { SidePanel, WithPanel } from './side-panel.tsx';
-export { TabbedPage } from './tabbed-page.tsx';
+export { type PageOf, TabbedPage } from './tabbed-page.tsx';
 export { type Column, DataTable } from './table.tsx';
 export { RelativeTime, useNow } from './time.tsx';
 export { toast } from './toasts.tsx';

@@ -18,6 +18,8 @@ type Props = {
   tabs: readonly Tab[];
   children: ReactNode;
 };
+/** Of a page of such a screen: which one it is, and of an object of it the title. */
+export type PageOf<Place> = Omit<Props, 'title' | 'label' | 'tabs'> & { place: Place; title?: string };
 
 export function TabbedPage({ title, about, back, actions, label, tabs, children }: Props) {
   const { tenant } = useTenant();

@@ -1,8 +1,7 @@
 /** The logs of what happened, and who sees which. */
-import type { ReactNode } from 'react';
 import { type Role, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
-import { TabbedPage } from '../../ui/index.ts';
+import { type PageOf, TabbedPage } from '../../ui/index.ts';
 import { texts } from './texts.ts';
 
 export type Place = 'decisions' | 'events' | 'subscriptions' | 'mail' | 'templates' | 'query';
@@ -18,16 +17,7 @@ const pathOf = (place: Place) => (place === 'decisions' ? '/activity' : `/activi
 
 export const maySee = (role: Role, place: Place) => places[role].includes(place);
 
-type Props = {
-  place: Place;
-  title?: string;
-  about: string;
-  back?: { to: string; label: string };
-  actions?: ReactNode;
-  children: ReactNode;
-};
-
-export function ActivityPage({ place, title, ...rest }: Props) {
+export function ActivityPage({ place, title, ...rest }: PageOf<Place>) {
   const t = useTexts(texts);
   const { tenant } = useTenant();
   const tabs = places[tenant.role].map((one) => ({ to: pathOf(one), label: t[one], isFirst: one === 'decisions' }));

@@ -1,8 +1,7 @@
 /** The pages of the settings, and who sees which. */
-import type { ReactNode } from 'react';
 import { type Role, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
-import { TabbedPage } from '../../ui/index.ts';
+import { type PageOf, TabbedPage } from '../../ui/index.ts';
 import { texts } from './texts.ts';
 
 export type Place = 'members' | 'clients' | 'issuers' | 'keys' | 'pages' | 'limits' | 'manifests' | 'token' | 'audit';
@@ -17,17 +16,8 @@ const places: Record<Role, readonly Place[]> = {
   support: [...ofTenant, 'token', 'audit'],
 };
 
-type Props = {
-  place: Place;
-  title?: string;
-  about: string;
-  back?: { to: string; label: string };
-  actions?: ReactNode;
-  children: ReactNode;
-};
-
 /** @param title of an object of the place; absent: the place itself */
-export function SettingsPage({ place, title, ...rest }: Props) {
+export function SettingsPage({ place, title, ...rest }: PageOf<Place>) {
   const t = useTexts(texts);
   const { tenant } = useTenant();
   const tabs = places[tenant.role].map((one) => ({ to: `/settings/${one}`, label: t[one] }));
