@@ -76,9 +76,9 @@ export const limits = {
   decisionLogQueueMax: 20_000,
   decisionLogQueueCharsMax: 64 * 1024 * 1024, // of all requests and answers that wait to be recorded
   decisionsLookedAtMax: 20_000, // of the decision log, for one page of a search; the cursor goes on behind them
-  replayRecordsMax: 1000, // of the decision log, in one replay
+  replayRecordsMax: 10_000, // of the decision log, in one replay
   replayMsMax: 20_000, // then it tells what it has found
-  replayExamplesMax: 20,
+  replayExamplesMax: 100, // of what the draft changes
   replayExampleBytesMax: 256 * 1024, // of all requests and answers in the examples; past this they are told without
   replaysMax: 2, // at once on a server, one of a tenant
   replaysWaitingMax: 8, // for their turn, on a server; further ones are refused
