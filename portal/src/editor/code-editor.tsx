@@ -17,7 +17,6 @@ import { marks, type Reach, setReach, setToldLines } from './marks.ts';
 import { regoLanguage } from './rego-language.ts';
 import type { EditorTexts } from './texts.en.ts';
 import { texts } from './texts.ts';
-import './editor.css';
 
 export type LineProblem = { line: number; column?: number; detail: string };
 type Props = {

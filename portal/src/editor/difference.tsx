@@ -9,7 +9,6 @@ import './editor.css';
 import { look } from './look.ts';
 import { regoLanguage } from './rego-language.ts';
 import { texts } from './texts.ts';
-import './editor.css';
 
 type Side = { label: string; text: string };
 type Props = {
