@@ -85,7 +85,7 @@ async function replayOne(
   if ('unevaluated' in after) return tally.missed(after.unevaluated, row.at);
   if (sameAnswer(row.answer, after)) return tally.same(row.at);
   // Whether the draft makes the difference, or what has changed since.
-  const now = stored === undefined ? undefined : await answerOf(services, snapshot, stored, row);
+  const now = stored && (stored === candidate ? after : await answerOf(services, snapshot, stored, row));
   tally.differs(row, after, now === undefined || 'unevaluated' in now ? undefined : now);
 }
 
@@ -130,19 +130,17 @@ async function runnableDraft(services: ReplayServices, tenant: string, draft: Po
   return { digest, reads: about.reads, wasm: shared(found.wasm), documents, ...more };
 }
 
-/** The policy as it is stored; undefined when there is none, or when it is the draft. */
+/** The policy as it is stored, which may be the draft; undefined when there is none. */
 async function runnableStored(
   services: ReplayServices,
   tenant: string,
   name: string,
-  draft: Pick<Runnable, 'digest' | 'dataSubjects'>,
+  draft: Runnable,
 ): Promise<Runnable | undefined> {
   const row = await findPolicy(services.database, tenant, name);
-  if (
-    row === undefined ||
-    (row.artifact === draft.digest && isDeepStrictEqual(row.data_subjects ?? undefined, draft.dataSubjects))
-  )
-    return undefined;
+  if (row === undefined) return undefined;
+  if (row.artifact === draft.digest && isDeepStrictEqual(row.data_subjects ?? undefined, draft.dataSubjects))
+    return draft;
   const code = await services.artifacts.fetch(tenant, row.artifact);
   const set = await services.artifacts.partsOf(tenant);
   const { uses } = await resolveDependencies(services.artifacts.compiler, tenant, row.effective_rego, set);

@@ -22,9 +22,7 @@ const Example = Type.Object({
   request: Type.Optional(Type.Unknown({ description: 'Omitted, with the answers, when the examples are too large.' })),
   before: Type.Optional(answer('The recorded answer.')),
   after: Type.Optional(answer('The answer of the draft now.')),
-  stored: Type.Optional(
-    answer('The answer of the stored policy now. Absent if no policy is stored, or if it is the draft.'),
-  ),
+  stored: Type.Optional(answer('The answer of the stored policy now. Absent if no policy is stored.')),
 });
 
 export const Replayed = Type.Object({
@@ -39,15 +37,23 @@ export const Replayed = Type.Object({
   unchanged: count('Number of records for which the draft gives the recorded answer.'),
   changed: count('Number of records for which the draft gives a different outcome, reason or obligations.'),
   notByDraft: count(
-    'Number of changed records for which the stored policy gives the same answer as the draft: something else has changed.',
+    'Number of changed records for which the stored policy gives the same answer as the draft: the policy, or facts, have changed since the decision.',
   ),
-  outcomes: Type.Array(Type.Object({ before: outcome, after: outcome, count: Type.Integer() }), {
-    description: 'The changed records by outcome.',
-  }),
+  outcomes: Type.Array(
+    Type.Object({
+      before: outcome,
+      after: outcome,
+      count: Type.Integer(),
+      notByDraft: count('How many of these the stored policy answers like the draft.'),
+    }),
+    { description: 'The changed records by outcome.' },
+  ),
   notEvaluated: Type.Array(
     Type.Object({ reason: Type.Enum(['invitation_not_kept', 'evaluator_lost']), count: Type.Integer() }),
   ),
-  examples: Type.Array(Example),
+  examples: Type.Array(Example, {
+    description: 'The newest records that the draft changes, without those of `notByDraft`.',
+  }),
   facts: Type.String(),
 });
 export type Replayed = Static<typeof Replayed>;
@@ -87,8 +93,10 @@ export class Tally {
     if (isOther) this.#notByDraft++;
     const change = { before: kindOf(row.answer), after: kindOf(after) };
     const key = `${change.before} ${change.after}`;
-    this.#outcomes.set(key, { ...change, count: (this.#outcomes.get(key)?.count ?? 0) + 1 });
-    if (this.#examples.length < limits.replayExamplesMax) this.#examples.push(this.#exampleOf(row, after, stored));
+    const { count, notByDraft } = this.#outcomes.get(key) ?? { count: 0, notByDraft: 0 };
+    this.#outcomes.set(key, { ...change, count: count + 1, notByDraft: notByDraft + (isOther ? 1 : 0) });
+    if (!isOther && this.#examples.length < limits.replayExamplesMax)
+      this.#examples.push(this.#exampleOf(row, after, stored));
   }
 
   told({ policy, complete, decisionLog }: Pick<Replayed, 'policy' | 'complete' | 'decisionLog'>): Replayed {

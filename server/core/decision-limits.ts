@@ -7,9 +7,9 @@ export const decisionLimits = {
   missingRelationshipsMax: 4, // of one explanation, whose paths are looked for: each is a query
   missingWaysMax: 8, // to inherit one relationship, that are looked at
   missingPathsMax: 3, // that are told of one relationship
-  replayRecordsMax: 1000, // of the decision log, in one replay
+  replayRecordsMax: 10_000, // of the decision log, in one replay
   replayMsMax: 20_000, // then it tells what it has found
-  replayExamplesMax: 20,
+  replayExamplesMax: 100, // of what the draft changes
   replayExampleBytesMax: 256 * 1024, // of all requests and answers in the examples; past this they are told without
   replaysMax: 2, // at once on a server, one of a tenant
   replaysWaitingMax: 8, // for their turn, on a server; further ones are refused

@@ -53,15 +53,12 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
         ${JSON.stringify({ conditions, activeGeneration: 3 })}::jsonb)`),
   );
   const backend = await server.client(tenant, 'pg:tenant:admin');
-  for (const id of ['a', 'b', 'c'])
-    await server.app.inject({
+  const decide = (action: string, id: string, owner = 'alice') =>
+    server.app.inject({
       ...{ method: 'POST', url: `/authz/${tenant}`, headers: { authorization: `Bearer ${backend}` } },
-      payload: {
-        subject: alice,
-        action: 'car:open',
-        resource: { type: 'car', id, owner: id === 'c' ? 'bob' : 'alice' },
-      },
+      payload: { subject: alice, action, resource: { type: 'car', id, owner } },
     });
+  for (const [id, owner] of [['a'], ['b'], ['c', 'bob']] as const) await decide('car:open', id, owner);
   await server.services.authz.log.close();
 
   const at = (path: string) => `${site.base}/portal/t/${tenant}${path}`;
@@ -211,6 +208,8 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
     await heading(page, 'car:sell');
     await page.getByText('This policy is not stored yet.').waitFor();
     await editor(page).getByText('package car.sell').waitFor();
+    // Not `owns`, the first of the tenant, which no user has.
+    await editor(page).getByText('"drives"').waitFor();
     // Completion knows the tenant's own names.
     await type(page, 'package car.sell\n\ndefault outcome := "deny"\n\noutcome := "allow" if "');
     await page.keyboard.type('is_o');
@@ -223,6 +222,9 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
     await type(page, 'package car.sell\n\ndefault outcome := "deny"\n\noutcome := "allow" if input.');
     await page.keyboard.type('resource.i');
     await page.getByRole('option', { name: /^input\.resource\.id/ }).waitFor();
+    await type(page, 'package car.sell\n\ndefault outcome := "deny"\n\noutcome := "allow" if input.');
+    await page.keyboard.type('resource.co');
+    await page.getByRole('option', { name: /^input\.resource\.color\s*attribute of car/ }).waitFor();
     await type(page, 'package car.sell\n\ndefault outcome := "deny"\n\noutcome := "allow" if input.action == "');
     await page.keyboard.type('ca');
     await expect.poll(() => first.textContent()).toMatch(/^car:\w+action$/);
@@ -492,6 +494,34 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
     expect(complaints).toEqual([]);
   });
 
+  test('impact: what changed since the decisions is told apart, and decisions about the same stand together', async () => {
+    for (const id of ['a', 'b', 'b']) await decide('car:hire', id);
+    await server.services.authz.log.close();
+    await put('/policies/car%3Ahire', { rego: 'package car.hire\noutcome := "allow" if input.resource.id == "a"' });
+    await using opened = await site.open();
+    const { page, complaints } = opened;
+    await page.goto(policy('car:hire'));
+    await page.getByText('Nothing is changed.').waitFor();
+    await edit(page, 'package car.hire\noutcome := "allow" if input.resource.id in {"a"}\n');
+    await page.getByRole('button', { name: 'Save…' }).click();
+    await page.getByText('0 of 3 decisions would change.').waitFor();
+    await page.getByText(/^3 more are answered otherwise than they were/).waitFor();
+    expect(await page.getByText('from deny to').count()).toBe(0);
+    await page.reload();
+    await editor(page).getByText('in {"a"}').waitFor();
+    await edit(page, 'package car.hire\noutcome := "allow"\n');
+    await page.getByRole('button', { name: 'Save…' }).click();
+    await page.getByText('2 of 3 decisions would change.').waitFor();
+    await page.getByText('2 decisions from deny to allow').waitFor();
+    await page.getByText(/^1 more is answered otherwise than it was/).waitFor();
+    await page.getByText('1 earlier decision about the same').click();
+    expect(await page.getByRole('link', { name: 'user:alice · car:b' }).count()).toBe(2);
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'policies-impact-since');
+    expect(complaints).toEqual([]);
+    expect((await config('DELETE', '/policies/car%3Ahire')).status).toBeLessThan(300);
+  });
+
   test('answers of each kind are drawn: undefined, out of budget, an outcome of its own, input of a strange shape', async () => {
     await using opened = await site.open();
     const { page, complaints } = opened;
@@ -610,6 +640,11 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
     await page.goto(policy('car:drive'));
     await page.getByText(/^Geweigerd/).waitFor();
     await page.getByRole('heading', { name: 'Probeer het' }).waitFor();
+    // What CodeMirror says itself, too.
+    await page.locator('.cm-content').first().click();
+    await page.keyboard.press('Control+f');
+    await page.getByPlaceholder('Zoek', { exact: true }).waitFor();
+    await page.getByText('hoofdlettergevoelig').waitFor();
     await look(page, 'policies-dutch');
   });
 });

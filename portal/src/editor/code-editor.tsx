@@ -9,11 +9,14 @@ import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/sea
 import { Compartment, EditorState, type Extension } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { useEffect, useRef } from 'react';
+import { useTexts } from '../core/texts.ts';
 import { completeRego, noVocabulary, type Vocabulary } from './completion.ts';
 import './editor.css';
 import { look } from './look.ts';
 import { marks, type Reach, setReach, setToldLines } from './marks.ts';
 import { regoLanguage } from './rego-language.ts';
+import type { EditorTexts } from './texts.en.ts';
+import { texts } from './texts.ts';
 
 export type LineProblem = { line: number; column?: number; detail: string };
 type Props = {
@@ -44,12 +47,12 @@ const access = new Compartment();
 const locked = (readOnly: boolean) => EditorState.readOnly.of(readOnly);
 
 /** Words of the language, with the names that are there when somebody completes. */
-export const languageOf = (language: Props['language'], read: () => Vocabulary): Extension =>
+export const languageOf = (language: Props['language'], read: () => Vocabulary, t: EditorTexts): Extension =>
   language === 'json'
     ? json()
     : language !== 'rego'
       ? language
-      : [regoLanguage, regoLanguage.data.of({ autocomplete: completeRego(read) }), autocompletion({ icons: false })];
+      : [regoLanguage, regoLanguage.data.of({ autocomplete: completeRego(read, t) }), autocompletion({ icons: false })];
 
 /**
  * Replaces what is selected by what is typed. Left to Chromium, it wraps the new text in spans with inline styles, which CodeMirror takes
@@ -84,6 +87,7 @@ const oneLine: Extension = [
 ];
 
 export function CodeEditor({ label, language, value, readOnly = false, problems, reach, ...props }: Props) {
+  const t = useTexts(texts);
   const box = useRef<HTMLDivElement>(null);
   const editor = useRef<EditorView>(undefined);
   const { lines: marked = noLines, cursor } = props;
@@ -91,15 +95,15 @@ export function CodeEditor({ label, language, value, readOnly = false, problems,
   const given = { onChange, onLine, onFormat, vocabulary };
   const now = useRef(given);
   now.current = given;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: made once for a label; the text comes by the effect below
+  // biome-ignore lint/correctness/useExhaustiveDependencies: made once for a label and a language of texts; the text comes by the effect below
   useEffect(() => {
     const view = new EditorView({
       parent: box.current as HTMLElement,
       state: EditorState.create({
         doc: value,
         extensions: [
-          ...[look(label), editing, isOneLine ? oneLine : [lines, marks]],
-          languageOf(language, () => now.current.vocabulary),
+          ...[look(label, t), editing, isOneLine ? oneLine : [lines, marks]],
+          languageOf(language, () => now.current.vocabulary, t),
           access.of(locked(readOnly)),
           keymap.of([{ key: 'Shift-Alt-f', run: (view) => formatBy(view, now.current.onFormat) }]),
           EditorView.updateListener.of((update) => {
@@ -113,7 +117,7 @@ export function CodeEditor({ label, language, value, readOnly = false, problems,
     });
     editor.current = view;
     return () => view.destroy();
-  }, [label, language]);
+  }, [label, language, t]);
   useEffect(() => {
     editor.current?.dispatch({ effects: access.reconfigure(locked(readOnly)) });
   }, [readOnly]);

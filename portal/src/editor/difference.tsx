@@ -4,9 +4,11 @@ import { MergeView, unifiedMergeView } from '@codemirror/merge';
 import { EditorState, type Extension } from '@codemirror/state';
 import { EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { useEffect, useRef } from 'react';
+import { useTexts } from '../core/texts.ts';
 import './editor.css';
 import { look } from './look.ts';
 import { regoLanguage } from './rego-language.ts';
+import { texts } from './texts.ts';
 
 type Side = { label: string; text: string };
 type Props = {
@@ -20,6 +22,7 @@ type Props = {
 const narrowMax = 700;
 
 export function Difference({ before, after, language = regoLanguage, onChange }: Props) {
+  const t = useTexts(texts);
   const box = useRef<HTMLDivElement>(null);
   const changed = useRef(onChange);
   changed.current = onChange;
@@ -29,7 +32,7 @@ export function Difference({ before, after, language = regoLanguage, onChange }:
     const parent = box.current as HTMLElement;
     const base: Extension = [lineNumbers(), language, EditorView.lineWrapping];
     const mine: Extension = [
-      ...[look(after.label), base, EditorState.readOnly.of(!isEditable), history()],
+      ...[look(after.label, t), base, EditorState.readOnly.of(!isEditable), history()],
       keymap.of([...defaultKeymap, ...historyKeymap]),
       EditorView.updateListener.of((one) => one.docChanged && changed.current?.(one.state.doc.toString())),
     ];
@@ -41,13 +44,13 @@ export function Difference({ before, after, language = regoLanguage, onChange }:
     }
     const view = new MergeView({
       parent,
-      a: { doc: before.text, extensions: [look(before.label), base, EditorState.readOnly.of(true)] },
+      a: { doc: before.text, extensions: [look(before.label, t), base, EditorState.readOnly.of(true)] },
       b: { doc: after.text, extensions: mine },
       collapseUnchanged,
       ...(isEditable && { revertControls: 'a-to-b' as const }),
     });
     return () => view.destroy();
-  }, [before.text, before.label, after.label, isEditable, isEditable ? '' : after.text]);
+  }, [before.text, before.label, after.label, isEditable, isEditable ? '' : after.text, t]);
   return (
     <div>
       <div className="editor-sides dim">

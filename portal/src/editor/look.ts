@@ -1,9 +1,10 @@
 /** How editors look: by the tokens of ui/tokens.css, so that both themes are right. */
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
-import type { Extension } from '@codemirror/state';
+import { EditorState, type Extension } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { nonce } from '../core/page.ts';
+import type { EditorTexts } from './texts.en.ts';
 
 const colours = HighlightStyle.define([
   { tag: tags.keyword, color: 'var(--accent)', fontWeight: '600' },
@@ -59,7 +60,8 @@ const theme = EditorView.theme({
 });
 
 /** What every editor has. @param label what it is of, for screen readers */
-export const look = (label: string): Extension => [
+export const look = (label: string, { phrases }: EditorTexts): Extension => [
+  EditorState.phrases.of(phrases),
   EditorView.cspNonce.of(nonce),
   theme,
   syntaxHighlighting(colours),

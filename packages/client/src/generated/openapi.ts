@@ -12131,7 +12131,7 @@ export interface paths {
                          * @description Only records from this instant on. Default: one week ago.
                          */
                         since?: string;
-                        /** @description Maximum number of records, newest first. Default: 1000. */
+                        /** @description Maximum number of records, newest first. Default: 10000. */
                         limit?: number;
                     };
                 };
@@ -12160,7 +12160,7 @@ export interface paths {
                             unchanged: number;
                             /** @description Number of records for which the draft gives a different outcome, reason or obligations. */
                             changed: number;
-                            /** @description Number of changed records for which the stored policy gives the same answer as the draft: something else has changed. */
+                            /** @description Number of changed records for which the stored policy gives the same answer as the draft: the policy, or facts, have changed since the decision. */
                             notByDraft: number;
                             /** @description The changed records by outcome. */
                             outcomes: {
@@ -12169,12 +12169,15 @@ export interface paths {
                                 /** @enum {unknown} */
                                 after: "allow" | "deny" | "object";
                                 count: number;
+                                /** @description How many of these the stored policy answers like the draft. */
+                                notByDraft: number;
                             }[];
                             notEvaluated: {
                                 /** @enum {unknown} */
                                 reason: "invitation_not_kept" | "evaluator_lost";
                                 count: number;
                             }[];
+                            /** @description The newest records that the draft changes, without those of `notByDraft`. */
                             examples: {
                                 /** @description Id of the decision record, as in GET …/decisions. */
                                 id: string;
@@ -12205,7 +12208,7 @@ export interface paths {
                                     /** @description What must be fulfilled to obtain authorization. */
                                     obligations?: string[];
                                 };
-                                /** @description The answer of the stored policy now. Absent if no policy is stored, or if it is the draft. */
+                                /** @description The answer of the stored policy now. Absent if no policy is stored. */
                                 stored?: {
                                     /** @description allow, deny, or an object that the policy defines. */
                                     outcome: string | {

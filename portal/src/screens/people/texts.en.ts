@@ -68,7 +68,38 @@ export const en = {
   outcomes: { allow: 'Allowed', deny: 'Denied' } as Record<string, string>,
   asked: (action: string, resource: string) => (resource === '' ? action : `${action} on ${resource}`),
   mailed: (template: string, contact: string, status: string) => `Mail ${template} to ${contact} (${status})`,
-  changed: (action: string, kind: string, name: string) => `Audit: ${action} ${kind} ${name}`,
+  changed: (action: string, kind: string, name: string) => {
+    const verbs: Record<string, string> = {
+      read: 'read',
+      erase: 'erased',
+      create: 'created',
+      put: 'changed',
+      delete: 'deleted',
+      import: 'imported',
+      export: 'exported',
+      accept: 'accepted',
+      decline: 'declined',
+      revoke: 'revoked',
+      report: 'reported',
+      log_in: 'logged in',
+    };
+    const kinds: Record<string, string> = {
+      actor: 'person',
+      account: 'account',
+      identity: 'identity',
+      passkey: 'passkey',
+      invitation: 'invitation',
+      relationship: 'relationship',
+      relationships: 'relationships',
+      consent: 'consent',
+      member: 'member',
+      resource: 'resource',
+      route: 'route',
+      decision: 'decision',
+      mail: 'mail',
+    };
+    return `Audit: ${kinds[kind] ?? kind} ${name} ${verbs[action] ?? action}`;
+  },
   statuses: {
     pending: 'pending',
     accepted: 'accepted',

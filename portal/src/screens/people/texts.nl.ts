@@ -67,7 +67,38 @@ export const nl = {
   outcomes: { allow: 'Toegestaan', deny: 'Geweigerd' },
   asked: (action, resource) => (resource === '' ? action : `${action} op ${resource}`),
   mailed: (template, contact, status) => `Mail ${template} naar ${contact} (${status})`,
-  changed: (action, kind, name) => `Audit: ${action} ${kind} ${name}`,
+  changed: (action, kind, name) => {
+    const verbs: Record<string, string> = {
+      read: 'gelezen',
+      erase: 'gewist',
+      create: 'gemaakt',
+      put: 'gewijzigd',
+      delete: 'verwijderd',
+      import: 'geïmporteerd',
+      export: 'geëxporteerd',
+      accept: 'aanvaard',
+      decline: 'afgewezen',
+      revoke: 'ingetrokken',
+      report: 'gemeld',
+      log_in: 'ingelogd',
+    };
+    const kinds: Record<string, string> = {
+      actor: 'persoon',
+      account: 'account',
+      identity: 'identiteit',
+      passkey: 'passkey',
+      invitation: 'uitnodiging',
+      relationship: 'relatie',
+      relationships: 'relaties',
+      consent: 'toestemming',
+      member: 'lid',
+      resource: 'resource',
+      route: 'route',
+      decision: 'beslissing',
+      mail: 'mail',
+    };
+    return `Audit: ${kinds[kind] ?? kind} ${name} ${verbs[action] ?? action}`;
+  },
   statuses: {
     pending: 'in afwachting',
     accepted: 'aanvaard',

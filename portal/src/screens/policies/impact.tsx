@@ -10,6 +10,7 @@ import { type Draft, type Replayed, sourceOf } from './shapes.ts';
 import { texts } from './texts.ts';
 
 type Props = { name: string; draft: Draft; actions: ReactNode };
+type Example = Replayed['examples'][number];
 
 export function Impact({ name, draft, actions }: Props) {
   const t = useTexts(texts);
@@ -44,57 +45,87 @@ function Found({ name, found }: { name: string; found: Replayed }) {
       </>
     );
   }
-  const groups = Map.groupBy(
-    found.examples,
-    ({ before, after }) => `${word(before?.outcome)} → ${word(after?.outcome)}`,
-  );
+  const changed = found.changed - found.notByDraft;
+  const outcomes = found.outcomes.filter(({ count, notByDraft }) => count > notByDraft);
   return (
     <>
       <p>
-        <strong>{t.wouldChange(found.changed, found.records)}</strong>{' '}
+        <strong>{t.wouldChange(changed, found.records)}</strong>{' '}
         {found.oldest && (
           <span className="dim">
             {t.since} <RelativeTime at={found.oldest} />. {!found.complete && t.notComplete}
           </span>
         )}
       </p>
+      {found.notByDraft > 0 && <p className="dim">{t.notByDraft(found.notByDraft)}</p>}
       {unseen}
-      {found.outcomes.length > 0 && (
+      {outcomes.length > 0 && (
         <ul>
-          {found.outcomes.map(({ before, after, count }) => (
-            <li key={`${before} ${after}`}>{t.fromTo(count, before, after)}</li>
+          {outcomes.map(({ before, after, count, notByDraft }) => (
+            <li key={`${before} ${after}`}>{t.fromTo(count - notByDraft, before, after)}</li>
           ))}
         </ul>
       )}
-      {found.notByDraft > 0 && <p className="dim">{t.notByDraft(found.notByDraft)}</p>}
       {found.notEvaluated.map(({ reason, count }) => (
         <p key={reason} className="dim">
           {t.notEvaluated(count)} <code>{reason}</code>
         </p>
       ))}
-      {[...groups].map(([kind, examples]) => (
-        <details key={kind} open={groups.size < 3}>
-          <summary>
-            {kind} ({examples.length})
-          </summary>
-          <ul>
-            {examples.map(({ id, time, request }) => (
-              <li key={id}>
-                <Link to={`/policies/${segment(name)}?decision=${segment(id)}`}>
-                  {request?.subject ? entityText(request.subject) : t.somebody}
-                  {request?.resource && ` · ${entityText(request.resource)}`}
-                </Link>{' '}
-                <span className="dim">
-                  <RelativeTime at={time} />
-                </span>
-              </li>
-            ))}
-          </ul>
-        </details>
-      ))}
+      <Examples {...{ name, changed, examples: found.examples }} />
       <p className="dim">{t.factsOfNow}</p>
     </>
   );
 }
 
+/** By what changes, and in that by who asked and for what: the same question is often asked. */
+function Examples({ name, changed, examples }: { name: string; changed: number; examples: Example[] }) {
+  const t = useTexts(texts);
+  if (examples.length === 0) return null;
+  const kinds = Map.groupBy(examples, ({ before, after }) => `${word(before?.outcome)} → ${word(after?.outcome)}`);
+  return (
+    <>
+      <p className="dim">{t.examples(examples.length, changed)}</p>
+      {[...kinds].map(([kind, ofKind]) => (
+        <details key={kind} open={kinds.size < 3}>
+          <summary>
+            {kind} ({ofKind.length})
+          </summary>
+          <ul>
+            {[...Map.groupBy(ofKind, (one) => askedBy(one) || t.somebody)].map(([asked, [newest, ...earlier]]) => (
+              <li key={asked}>
+                {newest && <Opened {...{ name, example: newest }}>{asked}</Opened>}
+                {earlier.length > 0 && (
+                  <details>
+                    <summary className="dim">{t.earlier(earlier.length)}</summary>
+                    <ul>
+                      {earlier.map((one) => (
+                        <li key={one.id}>
+                          <Opened {...{ name, example: one }}>{asked}</Opened>
+                        </li>
+                      ))}
+                    </ul>
+                  </details>
+                )}
+              </li>
+            ))}
+          </ul>
+        </details>
+      ))}
+    </>
+  );
+}
+
+function Opened({ name, example: { id, time }, children }: { name: string; example: Example; children: ReactNode }) {
+  return (
+    <>
+      <Link to={`/policies/${segment(name)}?decision=${segment(id)}`}>{children}</Link>{' '}
+      <span className="dim">
+        <RelativeTime at={time} />
+      </span>
+    </>
+  );
+}
+
+const askedBy = ({ request }: Example) =>
+  request && [request.subject, request.resource].flatMap((one) => (one ? [entityText(one)] : [])).join(' · ');
 const word = (outcome: unknown) => (typeof outcome === 'string' ? outcome : outcome === undefined ? '…' : 'object');

@@ -1,8 +1,12 @@
 /** The question that is tried: fields of a form, or the whole input as JSON. */
 import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
 import { useTenant } from '../../core/session.ts';
 import { noVocabulary, type Vocabulary } from '../../editor/completion.ts';
+import { useModel } from '../../model/load.ts';
+import { type Model, partsOf } from '../../model/shapes.ts';
 import { type Explanation, type KnownPaths, pathsIn } from '../../why/index.ts';
+import { firstSubjectType } from './templates.ts';
 
 type JsonObject = Record<string, unknown>;
 export type Question = {
@@ -91,7 +95,7 @@ export function firstQuestion(policy: string, { types }: Vocabulary): Question {
   // Until the types are there, the name of the policy alone tells: somebody may have typed the rest by then.
   const named = types.length === 0 && words.length > 1 ? words[0] : words.find((word) => types.includes(word));
   return {
-    ...{ mode: 'form', subjectType: 'user', subjectId: 'alice', resourceType: named ?? '', resourceId: '' },
+    ...{ mode: 'form', subjectType: firstSubjectType, subjectId: 'alice', resourceType: named ?? '', resourceId: '' },
     ...{ context: '', facts: '', json: '' },
   };
 }
@@ -132,25 +136,35 @@ export function withFacts(question: Question, explain: Explanation): Question {
 /** The names that the tenant has, for completion. */
 export function useVocabulary(): Vocabulary {
   const { tenant, api } = useTenant();
-  const { data = noVocabulary } = useQuery({
+  const model = useModel().data;
+  const { data: named } = useQuery({
     queryKey: ['policies', tenant.code, 'vocabulary'],
     staleTime: 60_000,
-    queryFn: async ({ signal }): Promise<Vocabulary> => {
+    queryFn: async ({ signal }) => {
       const names = async (path: string) => {
         const { data } = await api.get<{ resources?: string[] }>(path, { signal });
         return data.resources ?? [];
       };
-      const [actors, resources, relationships, consents, actions] = await Promise.all([
-        names('/actor-types'),
-        names('/resource-types'),
-        names('/relationship-types'),
-        names('/consent-definitions'),
-        names('/policies'),
-      ]);
-      const between = relationships.map((key) => key.split(':')[1] ?? key);
-      const types = [...new Set([...actors, ...resources])];
-      return { types, relationships: [...new Set(between)], consents, actions };
+      const [consents, actions] = await Promise.all([names('/consent-definitions'), names('/policies')]);
+      return { consents, actions };
     },
   });
-  return data;
+  return useMemo(() => (model && named ? { ...named, ...wordsOf(model) } : noVocabulary), [model, named]);
+}
+
+function wordsOf({ types, relationships }: Model) {
+  const related = relationships.map(({ spec }) => partsOf(spec.name));
+  const declared = types.flatMap(({ kind, spec: { name, attributes = {} } }) =>
+    Object.keys(attributes).map((attribute) => ({
+      path: `input.${kind === 'actor-types' ? 'subject' : 'resource'}.${attribute}`,
+      of: name,
+    })),
+  );
+  const byPath = Map.groupBy(declared, ({ path }) => path);
+  return {
+    related,
+    types: [...new Set(types.map(({ spec }) => spec.name))],
+    relationships: [...new Set(related.map(({ relation }) => relation))],
+    attributes: [...byPath].map(([path, all]) => ({ path, of: all.map(({ of }) => of).join(', ') })),
+  };
 }

@@ -91,8 +91,9 @@ export type Replayed = {
   complete: boolean;
   unchanged: number;
   changed: number;
+  /** Of `changed`: what is stored answers like the draft. They are no examples. */
   notByDraft: number;
-  outcomes: { before: Outcome; after: Outcome; count: number }[];
+  outcomes: { before: Outcome; after: Outcome; count: number; notByDraft: number }[];
   notEvaluated: { reason: string; count: number }[];
   examples: {
     id: string;

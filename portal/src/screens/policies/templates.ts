@@ -1,3 +1,8 @@
+import type { Ends } from '../../editor/completion.ts';
+
+/** Of who asks in a question that nobody has filled in. */
+export const firstSubjectType = 'user';
+
 /** What a new policy begins with. */
 export const packageOf = (name: string) =>
   name
@@ -9,8 +14,17 @@ export const packageOf = (name: string) =>
 export const templateNames = ['deny', 'related', 'consent', 'owner', 'drawn'] as const;
 export type TemplateName = (typeof templateNames)[number];
 
-/** @param relationship one that the tenant has */
-const related = (relationship = 'drives') => `outcome := "allow" if {
+/**
+ * One that can be from whom the first question is about: a policy that looks for another one denies everybody.
+ * Best is one to what the name of the policy says.
+ */
+export function relationshipFor(policy: string, related: readonly Ends[]): string | undefined {
+  const words = policy.split(/[:.]/);
+  const own = related.filter(({ from }) => from === firstSubjectType);
+  return (own.find(({ to }) => words.includes(to)) ?? own[0] ?? related[0])?.relation;
+}
+
+const looksFor = (relationship = 'drives') => `outcome := "allow" if {
 	some link in input.graph.subject
 	link.relationshipType == "${relationship}"
 	link.to.type == input.resource.type
@@ -34,7 +48,7 @@ reason := "only the owner may" if outcome == "deny"`,
 export function templateOf(
   template: string | undefined,
   name: string,
-  relationship?: string,
+  related: readonly Ends[] = [],
 ): { rego: string } | { graph: unknown } {
   if (template === 'drawn')
     return {
@@ -48,7 +62,7 @@ export function templateOf(
     };
   const body =
     template === 'related'
-      ? related(relationship)
+      ? looksFor(relationshipFor(name, related))
       : (bodies[(template ?? 'deny') as keyof typeof bodies] ?? bodies.deny);
   return { rego: `package ${packageOf(name)}\n\ndefault outcome := "deny"\n\n${body}\n` };
 }

@@ -162,8 +162,9 @@ export const en = {
   fromTo: (count: number, before: string, after: string) => `${decisions(count)} from ${before} to ${after}`,
   notByDraft: (count: number) =>
     plural('en', count, {
-      one: 'Of these, # changes without the draft, too: facts have changed since.',
-      other: 'Of these, # change without the draft, too: facts have changed since.',
+      one: '# more is answered otherwise than it was, with or without the draft: the policy or facts have changed since.',
+      other:
+        '# more are answered otherwise than they were, with or without the draft: the policy or facts have changed since.',
     }),
   notEvaluated: (count: number) => `${decisions(count)} could not be asked again:`,
   unseen: (mode: string): string =>
@@ -174,6 +175,10 @@ export const en = {
         : 'The decision log of this tenant is off. Requests since then are not seen here.',
   factsOfNow: 'Asked with the relationships, attributes and consents of now.',
   somebody: 'A decision',
+  examples: (shown: number, changed: number) =>
+    shown === changed ? 'Which:' : `The newest ${shown.toLocaleString('en')} of these:`,
+  earlier: (count: number) =>
+    plural('en', count, { one: '# earlier decision about the same', other: '# earlier decisions about the same' }),
   loadingDecision: 'Loading the decision…',
   recorded: (outcome: string, revision: number | undefined) =>
     revision === undefined ? `Recorded: ${outcome}.` : `Recorded: ${outcome}, by revision ${revision}.`,

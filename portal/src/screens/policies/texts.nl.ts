@@ -167,8 +167,9 @@ export const nl = {
   fromTo: (count, before, after) => `${decisions(count)} van ${before} naar ${after}`,
   notByDraft: (count) =>
     plural('nl', count, {
-      one: 'Daarvan verandert # ook zonder het concept: de feiten zijn sindsdien veranderd.',
-      other: 'Daarvan veranderen # ook zonder het concept: de feiten zijn sindsdien veranderd.',
+      one: 'Nog # wordt anders beantwoord dan toen, met of zonder het concept: de policy of de feiten zijn sindsdien veranderd.',
+      other:
+        'Nog # worden anders beantwoord dan toen, met of zonder het concept: de policy of de feiten zijn sindsdien veranderd.',
     }),
   notEvaluated: (count) => `${decisions(count)} konden niet opnieuw gevraagd worden:`,
   unseen: (mode) =>
@@ -179,6 +180,9 @@ export const nl = {
         : 'Het logboek van deze tenant staat uit. Verzoeken sindsdien zijn hier niet te zien.',
   factsOfNow: 'Gevraagd met de relaties, attributen en toestemmingen van nu.',
   somebody: 'Een beslissing',
+  examples: (shown, changed) => (shown === changed ? 'Welke:' : `De nieuwste ${shown.toLocaleString('nl')} hiervan:`),
+  earlier: (count) =>
+    plural('nl', count, { one: '# eerdere beslissing over hetzelfde', other: '# eerdere beslissingen over hetzelfde' }),
   loadingDecision: 'De beslissing wordt geladen…',
   recorded: (outcome, revision) =>
     revision === undefined ? `Vastgelegd: ${outcome}.` : `Vastgelegd: ${outcome}, door revisie ${revision}.`,

@@ -41,9 +41,7 @@ export function useEditing(name: string, stored: Stored | undefined, { template,
   const [base, setBase] = useState(stored);
   const [error, setError] = useState<unknown>();
   const [isSaving, setSaving] = useState(false);
-  const clean: Draft = base
-    ? draftOf(base.policy)
-    : { ...templateOf(template, name, vocabulary.relationships[0]), tests: [] };
+  const clean: Draft = base ? draftOf(base.policy) : { ...templateOf(template, name, vocabulary.related), tests: [] };
   const kept = useDraft<Draft>(`${tenant.code}/policy/${name}`, base?.etag ?? notStored);
   const isManaged = base !== undefined && base.policy.managedBy !== 'api';
   const readOnly = !mayEdit || (isManaged && !isChanging);
