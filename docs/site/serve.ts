@@ -1,7 +1,8 @@
 /** Serves the built site as a server does, with the same headers, and the icon that browsers ask for. */
 import Fastify from 'fastify';
 import type { App } from '../../server/http/fastify.ts';
-import { guideAddress, guideFolder, registerGuide } from '../../server/http/guide.ts';
+import { guideFolder, registerGuide } from '../../server/http/guide.ts';
+import { guideAddress } from '../../server/http/guide-address.ts';
 import { registerAssets } from '../../server/pages/index.ts';
 
 /** @param listen HOST:PORT @returns the address of the site */

@@ -18,22 +18,26 @@ import type { DecisionRow } from './store.ts';
 
 type Services = { database: Database; pseudonymizer: Pseudonymizer };
 
+/** What of a record may name persons. */
+export type DecisionTexts = Pick<DecisionRow, 'caller' | 'request' | 'answer'>;
+
 /** Of what an explanation is given. */
 const TEXTS_MAX = 100_000;
 
 /** Without the records of the erased themselves, and with stand-ins for their ids in those of others. */
-export async function withoutErasedPersons(
+export async function withoutErasedPersons<Row extends DecisionTexts>(
   { database, pseudonymizer }: Services,
   tenant: string,
-  rows: readonly DecisionRow[],
-): Promise<readonly DecisionRow[]> {
+  rows: readonly Row[],
+): Promise<readonly Row[]> {
   if (rows.length === 0 || !(await database.read(tenant, (tx) => hasErased(tx, tenant)))) return rows;
-  const records = rows.map((row) => withinBounds({ ...row, tenant }));
-  const pseudonyms = (await pseudonymsOf(pseudonymizer, records)).get(tenant) ?? new Map<string, Pseudonymous>();
+  const records = rows.map((row) => withinBounds(row));
+  const named = records.map(({ caller, request, answer }) => ({ tenant, caller, request, answer }));
+  const pseudonyms = (await pseudonymsOf(pseudonymizer, named)).get(tenant) ?? new Map<string, Pseudonymous>();
   const erased = await database.read(tenant, (tx) => readErased(tx, [...pseudonyms.values()]));
   if (erased.length === 0) return rows;
   const replacementOf = standIns(pseudonyms, erased);
-  return records.flatMap(({ tenant: _, ...row }) => {
+  return records.flatMap((row) => {
     const shown = withStandIns(row, replacementOf);
     const isOwn = shown.caller !== row.caller || shown.request.subject?.id !== row.request.subject?.id;
     return isOwn ? [] : [shown];

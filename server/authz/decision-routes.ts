@@ -65,7 +65,7 @@ function registerSearch(app: App, services: DecisionRouteServices): void {
     config: recordReaders,
     schema: {
       summary: 'Search the decision log, newest first',
-      description: `A request looks at ${limits.decisionsLookedAtMax} records at most: a page may have fewer items than limit, or none, and a cursor with which the search goes on. Support may not search by ids or reasons, which it does not see.`,
+      description: `A request looks at ${limits.logEntriesLookedAtMax} records at most: a page may have fewer items than limit, or none, and a cursor with which the search goes on. Support may not search by ids or reasons, which it does not see.`,
       pseudonyms: ['Decisions'],
       params: TenantParams,
       querystring: Query,
@@ -84,7 +84,12 @@ function registerSearch(app: App, services: DecisionRouteServices): void {
         // A subject without a type has the default one.
         const isDefaultErased = erased.subject.includes(defaultActorType);
         const types = { ...erased, subject: isDefaultErased ? [...erased.subject, ''] : erased.subject };
-        return searchDecisions(tx, tenant, { ...filter, erased: types, ...before, limit }, limits.decisionsLookedAtMax);
+        return searchDecisions(
+          tx,
+          tenant,
+          { ...filter, erased: types, ...before, limit },
+          limits.logEntriesLookedAtMax,
+        );
       });
       const onward = next === undefined ? {} : { cursor: encodeRecordCursor(next, 'decisions') };
       if (onward.cursor !== undefined) linkNext(reply, request.url, { limit, cursor: onward.cursor });

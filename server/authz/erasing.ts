@@ -115,13 +115,14 @@ export function standIns(pseudonyms: ReadonlyMap<string, Pseudonymous>, erased: 
 type Texts = Pick<DecisionRecord, 'caller' | 'request' | 'answer'>;
 
 export function withStandIns<R extends Texts>(record: R, replacementOf: Replacement): R {
-  const { caller } = record;
+  const { caller, request, answer } = record;
   const [, type, id] = CALLER.exec(caller) ?? [];
   const name = id === undefined ? undefined : replacementOf(id, type);
   return {
     ...record,
     caller: name === undefined ? caller : `user:${type}:${name}`,
-    ...withReplacements(record, replacementOf),
+    // Not of the record: where nothing is replaced it gives back what it got, with the caller.
+    ...withReplacements({ request, answer }, replacementOf),
   };
 }
 

@@ -7,6 +7,7 @@ export { accessChecker, accessGuard, type CheckAccess, type RequireAccess } from
 export { type AuthzServices, authorize, type DecisionContext, evaluationOf } from './actions.ts';
 export { allowAll, authorizeAll } from './batch.ts';
 export { BatchLimiter } from './batch-limiter.ts';
+export { type DecisionTexts, withoutErasedPersons } from './being-erased.ts';
 export { erasingDecisions } from './erasing.ts';
 export { decisionMade } from './events.ts';
 export { Explainer } from './explain.ts';

@@ -3,6 +3,7 @@
  * and which are missing.
  */
 import type { Actor } from '../core/auth/schema.ts';
+import { limits } from '../core/limits.ts';
 import {
   type Facts,
   type FactsSource,
@@ -22,12 +23,6 @@ type End = { type: string; id?: string };
 export type PathStep = { from: End; relationshipType: string; to: End; missing?: true };
 export type MissingPath = { relationship: Step; through: PathStep[] };
 
-/** Relationships whose paths are looked for: each is a query. */
-const RELATIONSHIPS_MAX = 4;
-/** Ways to inherit one relationship that are looked at, and paths that are told of it. */
-const WAYS_MAX = 8;
-const PATHS_MAX = 3;
-
 type Services = {
   facts: FactsSource;
   /** What of the facts is shown; absent: all. */
@@ -44,11 +39,11 @@ export async function withMissingPaths(
   const { inheritances } = snapshot.types;
   if (explain.whyNot === undefined || inheritances.length === 0) return explain;
   const asked = missingOf(explain.whyNot.rules).flatMap((one) => {
-    const ways = inheritances.filter(({ makes }) => makes === keyOf(one)).slice(0, WAYS_MAX);
+    const ways = inheritances.filter(({ makes }) => makes === keyOf(one)).slice(0, limits.missingWaysMax);
     return ways.length === 0 ? [] : [{ one, ways }];
   });
   const found = await Promise.all(
-    asked.slice(0, RELATIONSHIPS_MAX).map(async ({ one, ways }) => {
+    asked.slice(0, limits.missingRelationshipsMax).map(async ({ one, ways }) => {
       const query = { tenant, now, request: { subject: one.from, resource: one.to } };
       const facts = await services.facts.gather(snapshot, query, needsOf(ways));
       if (facts.denial !== undefined) return [];
@@ -112,11 +107,11 @@ function pathsOf(one: Step, ways: readonly Inheritance[], { graph, inherited = [
     const tails = graph.resource.filter(
       ({ relationshipType, from }) => relationshipType === last && from.type === middle,
     );
-    const begun = heads.slice(0, PATHS_MAX).map(({ to: { type, id } }) => {
+    const begun = heads.slice(0, limits.missingPathsMax).map(({ to: { type, id } }) => {
       const to = { type, id };
       return [...stored({ from: one.from, relationshipType: first, to }), missing(to, way.next, one.to)];
     });
-    const ended = tails.slice(0, PATHS_MAX).map(({ from: { type, id } }) => {
+    const ended = tails.slice(0, limits.missingPathsMax).map(({ from: { type, id } }) => {
       const from = { type, id };
       return [missing(one.from, way.through, from), ...stored({ from, relationshipType: last, to: one.to })];
     });
@@ -128,7 +123,7 @@ function pathsOf(one: Step, ways: readonly Inheritance[], { graph, inherited = [
   });
   const partial = paths.flatMap((way) => way.partial);
   const whole = paths.filter((way) => way.partial.length === 0).map((way) => way.none);
-  return [...partial, ...whole].slice(0, PATHS_MAX).map((through) => ({ relationship: one, through }));
+  return [...partial, ...whole].slice(0, limits.missingPathsMax).map((through) => ({ relationship: one, through }));
 }
 
 const isSame = (a: Actor, b: Actor) => a.type === b.type && a.id === b.id;

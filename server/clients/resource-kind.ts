@@ -6,7 +6,7 @@ import { type ClientServices, deleteClient, putClient, transferClient } from './
 import { checkClient, isLive, usesSecret } from './rules.ts';
 import type { ClientSpec } from './schema.ts';
 import { generateSecret } from './secrets.ts';
-import { loadClients, loadSecrets, readClient } from './store.ts';
+import { clientNames, loadClients, loadSecrets, readClient } from './store.ts';
 
 const clientKind: ResourceKind<ClientServices, OAuthClientManifest> = {
   definition: definitionOf('OAuthClient'),
@@ -27,8 +27,8 @@ const clientKind: ResourceKind<ClientServices, OAuthClientManifest> = {
   },
   transfer: (clients, writer, { tenant, name }, to) => transferClient(clients, writer, tenant, name, to),
   remove: (clients, writer, { tenant, name }) => deleteClient(clients, writer, tenant, name),
-  async exported(tx, { tenant }) {
-    const rows = await loadClients(tx, tenant);
+  async exported(tx, { tenant, only }) {
+    const rows = await loadClients(tx, tenant, only);
     return rows.map(({ client_id: name, spec, owner }) => {
       const isManifests = spec.secretRef !== undefined || spec.generateSecret !== undefined;
       const isGenerated = usesSecret(spec) && !isManifests;
@@ -40,6 +40,7 @@ const clientKind: ResourceKind<ClientServices, OAuthClientManifest> = {
       };
     });
   },
+  exportedNames: clientNames,
   checks: {
     acceptance({ spec }, { tenant, before }) {
       return tenant === undefined ? [] : refusalBy(() => checkClient(spec, before.length, tenant));

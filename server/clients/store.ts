@@ -2,6 +2,8 @@ import type { Transaction } from '../core/db/database.ts';
 import { Count } from '../core/db/rows.ts';
 import { sql } from '../core/db/sql.ts';
 import type { Owner, Writer } from '../core/ownership.ts';
+import { listNames, onlyIs } from '../room/export-store.ts';
+import type { Only } from '../room/exporting.ts';
 import { ClientRow, type ClientSpec, SecretRow } from './schema.ts';
 
 const columns = sql`tenant, client_id, spec, revision, owner, created_at, updated_at, updated_by`;
@@ -15,13 +17,17 @@ export function readClient(tx: Transaction, tenant: string, clientId: string): P
 }
 
 /** Clients by id in byte order: of one tenant, or of all in a system transaction. */
-export function loadClients(tx: Transaction, tenant?: string): Promise<ClientRow[]> {
+export function loadClients(tx: Transaction, tenant?: string, only?: Only): Promise<ClientRow[]> {
   return tx.many(
     ClientRow,
     sql`select ${columns} from accord.oauth_client
-      ${tenant === undefined ? sql`` : sql`where tenant = ${tenant}`} order by tenant collate "C", client_id collate "C"`,
+      ${tenant === undefined ? sql`` : sql`where tenant = ${tenant}`} ${onlyIs(only, sql`client_id`)}
+      order by tenant collate "C", client_id collate "C"`,
   );
 }
+
+export const clientNames = (tx: Transaction, tenant: string) =>
+  listNames(tx, sql`select client_id as name, owner from accord.oauth_client where tenant = ${tenant}`);
 
 export async function countClients(tx: Transaction, tenant: string): Promise<number> {
   const row = await tx.one(Count, sql`select count(*)::int as count from accord.oauth_client where tenant = ${tenant}`);

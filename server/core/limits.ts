@@ -3,6 +3,7 @@
  * the limit and one past it (test/core/limits.test.ts lists them and says where).
  */
 import { accountLimits } from './account-limits.ts';
+import { decisionLimits } from './decision-limits.ts';
 import { deliveryLimits } from './delivery-limits.ts';
 import { eventLimits } from './event-limits.ts';
 import { graphqlLimits } from './graphql-limits.ts';
@@ -73,15 +74,7 @@ export const limits = {
   ...policyLimits,
   policySeriesRoundMs: 300_000, // for which policies keep their series in the metrics, at least
   policySeriesWaitingMax: 10_000, // policies without series of their own, of which it is known how often they are asked
-  decisionLogQueueMax: 20_000,
-  decisionLogQueueCharsMax: 64 * 1024 * 1024, // of all requests and answers that wait to be recorded
-  decisionsLookedAtMax: 20_000, // of the decision log, for one page of a search; the cursor goes on behind them
-  replayRecordsMax: 1000, // of the decision log, in one replay
-  replayMsMax: 20_000, // then it tells what it has found
-  replayExamplesMax: 20,
-  replayExampleBytesMax: 256 * 1024, // of all requests and answers in the examples; past this they are told without
-  replaysMax: 2, // at once on a server, one of a tenant
-  replaysWaitingMax: 8, // for their turn, on a server; further ones are refused
+  ...decisionLimits,
   reasonCharsMax: 4096,
   obligationsMax: 256,
   builtinResultBytesMax: 1024 * 1024,

@@ -16,6 +16,7 @@ export const mailLimits = {
   clockJumpHoldMs: 900_000, // for which a clock that jumped forward ends no mail
   mailTransportsMax: 50, // mail servers to which connections are kept open
   mailAnswerCharsMax: 200, // of what a mail server said, as it is stored
+  mailAnswerCharsLookedAtMax: 800, // of it, for addresses
 
   // Templates
   mailTemplatesMax: 500, // of a tenant, in all languages
@@ -23,6 +24,8 @@ export const mailLimits = {
   mailTemplateCharsMax: 50_000, // of one part of a template
   mailTemplateTagsMax: 1000, // of one part: what reads its variables takes the square of them
   mailRenderMsMax: 50, // of one part; also for its parsing, and for sanitizing it
+  mailRenderAttemptsMax: 3, // of work that was ended before it had the CPU for so long
+  mailRenderWaitMsMax: 1000, // of one attempt, waiting for the CPU included
   mailFilterItemsMax: 5000, // of a list that a filter works on; texts have mailRenderBytesMax
   mailRenderBytesMax: 64 * 1024, // of one rendered part
   mailTemplateBodyBytesMax: 192 * 1024,

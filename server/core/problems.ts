@@ -108,7 +108,7 @@ export const problem = defineProblems({
   unsupported_media_type: {
     status: 415,
     title: 'Unsupported media type',
-    when: 'The body is not of the media type that the route takes, such as application/json, or an import has a Content-Encoding.',
+    when: 'The body is not of the media type that the route takes, such as application/json. An import must not have a Content-Encoding.',
   },
   rate_limited: {
     status: 429,

@@ -1,19 +1,29 @@
 /** Consent definitions as manifests say them. */
 import type { Transaction } from '../core/db/database.ts';
 import type { ExportContext, ExportedObject } from '../room/exporting.ts';
-import { loadBodies, loadDefinitions } from './store.ts';
+import { definitionNames, loadBodies, loadDefinitions } from './store.ts';
 
 type Definition = Awaited<ReturnType<typeof loadDefinitions>>[number];
 type Document = Definition['versions'][number]['documents'][number];
 type Body = Awaited<ReturnType<typeof loadBodies>>[number];
 
 export async function exportedDefinitions(tx: Transaction, context: ExportContext): Promise<ExportedObject[]> {
-  const rows = await loadDefinitions(tx, context.tenant);
-  const bodies = await loadBodies(tx, context.tenant);
-  return rows.map((row) => exportedDefinition(row, bodies, context));
+  const { tenant, only } = context;
+  const names = only && (await definitionNames(tx, tenant, only)).map(({ name }) => name);
+  const rows = await loadDefinitions(tx, tenant, names);
+  const bodies = await loadBodies(tx, tenant, names);
+  const bodyOf = new Map(bodies.map((body) => [keyOf(body), body]));
+  return rows.map((row) => exportedDefinition(row, bodyOf, context));
 }
 
-function exportedDefinition(row: Definition, bodies: readonly Body[], context: ExportContext): ExportedObject {
+const keyOf = ({ definition, version, language, document }: Omit<Body, 'body'>) =>
+  JSON.stringify([definition, version, language, document]);
+
+function exportedDefinition(
+  row: Definition,
+  bodyOf: ReadonlyMap<string, Body>,
+  context: ExportContext,
+): ExportedObject {
   const { tenant, name, attributes, archived, languageFallback, owner, versions } = row;
   const spec = {
     tenantRef: { name: tenant },
@@ -37,7 +47,10 @@ function exportedDefinition(row: Definition, bodies: readonly Body[], context: E
         language: document.language,
         effectiveDate: instant(document.effectiveDate),
         ...some(document.attributes),
-        ...contentOf(document, bodies.find(isOf({ name, version, document }))),
+        ...contentOf(
+          document,
+          bodyOf.get(keyOf({ definition: name, version, language: document.language, document: document.version })),
+        ),
       })),
     })),
     ...(languageFallback && { languageFallback }),
@@ -67,14 +80,6 @@ function some(values: object) {
 
 function instant(ms: number): string {
   return new Date(ms).toISOString();
-}
-
-function isOf({ name, version, document }: { name: string; version: string; document: Document }) {
-  return (row: Body) =>
-    row.definition === name &&
-    row.version === version &&
-    row.language === document.language &&
-    row.document === document.version;
 }
 
 /** HTML as it is served: sanitized. The digest of a body is not stated: it is made from the body again. */

@@ -5,6 +5,7 @@ import type { DefinitionServices } from './actions.ts';
 import { applyDefinition, archiveManifestDefinition, findDefinition, transferDefinition } from './apply.ts';
 import { exportedDefinitions } from './exporting.ts';
 import { definitionChecks } from './manifest-checks.ts';
+import { definitionNames } from './store.ts';
 
 const definitionKind: ResourceKind<DefinitionServices, ConsentDefinitionManifest> = {
   definition: definitionOf('ConsentDefinition'),
@@ -22,6 +23,7 @@ const definitionKind: ResourceKind<DefinitionServices, ConsentDefinitionManifest
     return { active: active.slice(0, bounds.consentActiveMax), ...shown, locked };
   },
   exported: exportedDefinitions,
+  exportedNames: (tx, tenant) => definitionNames(tx, tenant),
   checks: definitionChecks,
 };
 

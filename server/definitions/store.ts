@@ -4,6 +4,8 @@ import { Count } from '../core/db/rows.ts';
 import { none, sql } from '../core/db/sql.ts';
 import { utc } from '../core/instants.ts';
 import { apiOwner, type Owner, type Writer } from '../core/ownership.ts';
+import { listNames, onlyIs } from '../room/export-store.ts';
+import type { Only } from '../room/exporting.ts';
 import type { DocumentName } from './address.ts';
 import {
   ContentRow,
@@ -95,14 +97,26 @@ const BodyRow = Type.Object({
   body: Type.String(),
 });
 
-/** All texts of a tenant that are stored here. */
-export function loadBodies(tx: Transaction, tenant: string): Promise<Static<typeof BodyRow>[]> {
+/** The texts of definitions that are stored here. @param names undefined: of all */
+export function loadBodies(
+  tx: Transaction,
+  tenant: string,
+  names: readonly string[] | undefined,
+): Promise<Static<typeof BodyRow>[]> {
   return tx.many(
     BodyRow,
     sql`select definition, version, language, document, body from accord.consent_document
-      where tenant = ${tenant} and body is not null`,
+      where tenant = ${tenant} and body is not null
+        ${names === undefined ? none : sql`and definition = any(${names}::text[])`}`,
   );
 }
+
+/** Those that are not archived. */
+export const definitionNames = (tx: Transaction, tenant: string, only?: Only) =>
+  listNames(
+    tx,
+    sql`select name, owner from accord.consent_definition where tenant = ${tenant} and not archived ${onlyIs(only, sql`name`)}`,
+  );
 
 const Named = Type.Object({ name: Type.String() });
 

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import helmet from '@fastify/helmet';
 import { problem } from '../core/problems.ts';
 import type { App } from './fastify.ts';
-import { guideAddress, guidePolicy } from './guide.ts';
+import { guideAddress, guidePolicy, guideRelative } from './guide-address.ts';
 
 const docs = join(import.meta.dirname, '../../docs');
 const PAGE = /^([a-z][a-z0-9-]*)\.html$/;
@@ -25,7 +25,7 @@ export async function registerGuidePages(app: App, folder: string = docs): Promi
         route.schema = { ...route.schema, hide: true };
       });
       await scope.register(helmet, { contentSecurityPolicy: { useDefaults: false, directives: guidePolicy } });
-      scope.get('', (_request, reply) => reply.redirect(guideAddress, 301));
+      scope.get('', (_request, reply) => reply.redirect(guideRelative, 302));
       const answer = async (name: string) => shownPage(await readFile(join(folder, `${name}.md`), 'utf8'));
       const type = 'text/html; charset=utf-8';
       scope.route({

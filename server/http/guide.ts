@@ -9,23 +9,10 @@ import { join } from 'node:path';
 import helmet from '@fastify/helmet';
 import fastifyStatic from '@fastify/static';
 import type { App } from './fastify.ts';
+import { guideAddress, guidePolicy, guideRelative } from './guide-address.ts';
 import { hasPages, registerGuidePages } from './guide-pages.ts';
 
-export const guideAddress = '/docs/guide/';
 export const guideFolder = join(import.meta.dirname, '../../docs/site/dist');
-
-/** Highlighted code has its colours in attributes of style; scripts and style sheets are files of the site. */
-export const guidePolicy = {
-  'default-src': ["'none'"],
-  'script-src': ["'self'"],
-  'style-src': ["'self'"],
-  'style-src-attr': ["'unsafe-inline'"],
-  'img-src': ["'self'", 'data:'],
-  'connect-src': ["'self'"],
-  'base-uri': ["'none'"],
-  'form-action': ["'none'"],
-  'frame-ancestors': ["'none'"],
-};
 
 const HTML = 'text/html; charset=utf-8';
 
@@ -59,7 +46,7 @@ export async function registerGuide(app: App, folder: string = guideFolder): Pro
           .type(HTML)
           .send(await readFile(join(folder, '404.html'))),
       );
-      scope.get('', (_request, reply) => reply.redirect(guideAddress, 301));
+      scope.get('', (_request, reply) => reply.redirect(guideRelative, 302));
       await scope.register(fastifyStatic, {
         root: folder,
         preCompressed: true,

@@ -184,7 +184,7 @@ export const InvitationDetails = Type.Object({
       status: Type.Unsafe<'recorded' | 'delivered' | 'sent' | 'failed'>(
         Type.Enum(['recorded', 'delivered', 'sent', 'failed'], {
           description:
-            'recorded: it waits to be sent. sent: a mail server accepted the mail. failed: the mail will not arrive. delivered: it was in the response.',
+            'recorded: a mail waits to be sent; of an event nothing more follows. sent: a mail server accepted the mail. failed: the mail will not arrive. delivered: it was in the response.',
         }),
       ),
       reason: Type.Optional(

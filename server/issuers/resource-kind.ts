@@ -28,8 +28,8 @@ const issuerKind: ResourceKind<IssuerServices, IssuerManifest> = {
   conditionsChanged: keysReadWithin,
   transfer: (issuers, writer, { tenant, name }, to) => transferIssuer(issuers, writer, tenant, name, to),
   remove: (issuers, writer, { tenant, name }) => deleteIssuer(issuers, writer, tenant, name),
-  async exported(tx, { tenant }) {
-    const rows = await loadIssuers(tx, tenant);
+  async exported(tx, { tenant, only }) {
+    const rows = await loadIssuers(tx, tenant, only);
     return rows.map(({ name, spec: stored, owner }) => {
       const { spec, ...more } = exportedIssuer(name, stored);
       return {

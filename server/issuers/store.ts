@@ -4,6 +4,8 @@ import type { Transaction } from '../core/db/database.ts';
 import { Json, Nullable } from '../core/db/rows.ts';
 import { column, sql } from '../core/db/sql.ts';
 import type { Owner, Writer } from '../core/ownership.ts';
+import { onlyIs } from '../room/export-store.ts';
+import type { Only } from '../room/exporting.ts';
 import { IssuerRow, type IssuerSpec, type TokenMappingSpec } from './schema.ts';
 
 const columns = sql`tenant, name, spec, revision, owner, updated_at, updated_by`;
@@ -16,11 +18,12 @@ export function readIssuer(tx: Transaction, tenant: string, name: string): Promi
 }
 
 /** Issuers by name in byte order: of one tenant, or of all in a system transaction. */
-export function loadIssuers(tx: Transaction, tenant?: string): Promise<IssuerRow[]> {
+export function loadIssuers(tx: Transaction, tenant?: string, only?: Only): Promise<IssuerRow[]> {
   return tx.many(
     IssuerRow,
     sql`select ${columns} from accord.trusted_issuer
-      ${tenant === undefined ? sql`` : sql`where tenant = ${tenant}`} order by tenant collate "C", name collate "C"`,
+      ${tenant === undefined ? sql`` : sql`where tenant = ${tenant}`} ${onlyIs(only, sql`name`)}
+      order by tenant collate "C", name collate "C"`,
   );
 }
 

@@ -7,7 +7,7 @@ import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
 import { type App, TenantParams, tenantOf } from '../http/fastify.ts';
-import { recordViewers, recordWriters, refuseMaskedSearch } from '../http/member-access.ts';
+import { recordWriters, refuseMaskedSearch } from '../http/member-access.ts';
 import { type ExportFormat, exportFormats, exportTypes, OpenExports } from '../http/open-exports.ts';
 import { decodeRecordCursor, encodeRecordCursor, PAGE_ITEMS, pageOfRows, pageQuery } from '../http/paging.ts';
 import { actedBy } from './acting.ts';
@@ -15,6 +15,7 @@ import type { Ledger } from './append.ts';
 import type { DeniedRequestRecorder } from './denied-request-recorder.ts';
 import { exported } from './export.ts';
 import { type FilterQuery, filterOf, ownFilter, tenantFilter } from './filter.ts';
+import { backends, readers } from './readers.ts';
 import { RegisterEvent } from './schema.ts';
 import { type EventFilter, type Position, readEventLines } from './store.ts';
 import { registerVerification } from './verification-route.ts';
@@ -27,13 +28,7 @@ type LedgerRouteServices = {
   deniedRequests: DeniedRequestRecorder;
 };
 
-const backends = { access: { api: 'management', scope: 'consents:read', users: false } } as const;
 const users = { access: { api: 'management', scope: 'consents:read', users: true } } as const;
-/** Back ends of the tenant, and its members. */
-const lists = [
-  { prefix: '/:tenant', config: backends },
-  { prefix: '/tenants/:tenant', config: recordViewers },
-] as const;
 const exporters = [
   { prefix: '/:tenant', config: backends },
   { prefix: '/tenants/:tenant', config: recordWriters },
@@ -48,7 +43,7 @@ export function registerLedgerRoutes(app: App, services: LedgerRouteServices): v
 
 function registerLists(app: App, services: LedgerRouteServices): void {
   const { errorHandler } = services.deniedRequests;
-  for (const { prefix, config } of lists) {
+  for (const { prefix, config } of readers) {
     app.route({
       method: 'GET',
       url: `${prefix}/consents/events`,

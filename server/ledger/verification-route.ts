@@ -8,13 +8,13 @@ import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { asksFor } from '../http/accept.ts';
 import { type App, TenantParams, whileConnected } from '../http/fastify.ts';
-import { recordViewers } from '../http/member-access.ts';
 import { exportTypes } from '../http/open-exports.ts';
 import { actedBy } from './acting.ts';
 import type { Ledger } from './append.ts';
 import type { DeniedRequestRecorder } from './denied-request-recorder.ts';
 import { ledgerProblems } from './diagnose.ts';
 import { ledgerProblem } from './problems.ts';
+import { readers } from './readers.ts';
 import { type Verification, verifyLedger } from './verify.ts';
 
 type VerificationRouteServices = {
@@ -49,15 +49,10 @@ const Query = Type.Object(
   { additionalProperties: false },
 );
 
-const places = [
-  { prefix: '/:tenant', config: { access: { api: 'management', scope: 'consents:read', users: false } } },
-  { prefix: '/tenants/:tenant', config: recordViewers },
-] as const;
-
 export function registerVerification(app: App, services: VerificationRouteServices): void {
   const { errorHandler } = services.deniedRequests;
   const running = new Set<string>();
-  for (const { prefix, config } of places) {
+  for (const { prefix, config } of readers) {
     app.route({
       method: 'GET',
       url: `${prefix}/consents/events/verify`,

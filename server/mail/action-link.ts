@@ -5,15 +5,18 @@
  */
 import { randomUUID } from 'node:crypto';
 import { escapeHtml } from '../core/escape-html.ts';
-import { TemplateError } from './in-time.ts';
 import type { Part } from './liquid.ts';
+import { TemplateError } from './template-error.ts';
 
 export type ActionLink = { placeholder: string; url: string };
 
 export const actionLink = (url: string): ActionLink => ({ placeholder: `https://link.invalid/${randomUUID()}`, url });
 
 /** Tags between which a text goes on: a mail program may make one address of both sides. */
-const INLINE = /^<\/?(?:a|b|code|em|i|s|small|span|strong|sub|sup|u)\b/i;
+const INLINE = /^<\/?(?:a|b|code|em|i|img|s|small|span|strong|sub|sup|u)\b/i;
+/** A style that makes any tag one of those. */
+const INLINE_STYLE = /^<([a-z0-9]+)\b[^>]*\sstyle="[^"]*\bdisplay:\s*(?:inline|table-cell)/i;
+const OF_TABLE = new Set(['tbody', 'td', 'tfoot', 'th', 'thead', 'tr']);
 /** What an address cannot contain. Other spaces than these may be taken as a part of one. */
 const ENDS_ADDRESS = /(?:[\t\r\n "<]|&lt;|&quot;)$/;
 const LONGEST_END = 6;
@@ -26,9 +29,10 @@ export function withLink(part: Part, rendered: string, link: ActionLink): string
   const url = part === 'html' ? escapeHtml(link.url) : link.url;
   const pieces = part === 'html' ? rendered.split(/(<[^>]*>)/) : [rendered];
   let before = ' ';
+  const isInline = inlineTags();
   const filled = pieces.map((piece) => {
     if (part === 'html' && piece.startsWith('<')) {
-      if (!INLINE.test(piece)) before = ' ';
+      if (!isInline(piece)) before = ' ';
       return piece.replace(`href="${link.placeholder}"`, () => `href="${url}"`);
     }
     const [first = '', ...rest] = piece.split(link.placeholder);
@@ -43,6 +47,18 @@ export function withLink(part: Part, rendered: string, link: ActionLink): string
   const whole = filled.join('');
   refusePlaceholder(whole, link);
   return whole;
+}
+
+/** Tells of one tag after the other whether a text goes on behind it. An end tag does not say the style of what it ends. */
+function inlineTags(): (tag: string) => boolean {
+  const styled = new Set<string>();
+  return (tag) => {
+    const name = INLINE_STYLE.exec(tag)?.[1]?.toLowerCase();
+    if (name !== undefined) styled.add(name);
+    if (name !== undefined || INLINE.test(tag)) return true;
+    const [, end = '', other = ''] = /^<(\/?)([a-z0-9]+)/i.exec(tag.toLowerCase()) ?? [];
+    return (end !== '' && styled.has(other)) || (styled.has('table') && OF_TABLE.has(other));
+  };
 }
 
 /** @throws TemplateError where the text has the placeholder, or what a filter has left of it */

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import type { convert } from 'html-to-text';
 import type sanitizeHtml from 'sanitize-html';
-import { inTime } from './in-time.ts';
+import { withTimeLimit } from './time-limit.ts';
 
 const load = createRequire(import.meta.url);
 
@@ -45,6 +45,13 @@ const options: sanitizeHtml.IOptions = {
   allowedSchemes: ['https', 'http', 'mailto', 'tel'],
   allowedSchemesByTag: { img: ['https'] },
   allowProtocolRelative: false,
+  // A mail has no address that a relative one could begin with.
+  transformTags: {
+    img: (tagName, { src = '', ...attribs }) => ({
+      tagName,
+      attribs: /^https:/i.test(src) ? { ...attribs, src } : attribs,
+    }),
+  },
   nestingLimit: 64,
   parseStyleAttributes: true,
   allowedStyles: {
@@ -95,7 +102,7 @@ const options: sanitizeHtml.IOptions = {
 /** To be called with what was rendered: values of variables are sanitized with it. @throws TemplateError where it takes too long */
 export function sanitizedMail(html: string): string {
   const sanitize = load('sanitize-html') as typeof sanitizeHtml;
-  return inTime(() => sanitize(html, options));
+  return withTimeLimit(() => sanitize(html, options));
 }
 
 /** The words of a mail's HTML, links written out. @throws TemplateError where it takes too long */
@@ -111,5 +118,5 @@ export function textOf(html: string): string {
         ...['h1', 'h2', 'h3', 'h4'].map((selector) => ({ selector, options: { uppercase: false } })),
       ],
     });
-  return inTime(words);
+  return withTimeLimit(words);
 }

@@ -5,7 +5,8 @@
 import { createRequire } from 'node:module';
 import type { Liquid, Template } from 'liquidjs';
 import { limits } from '../core/limits.ts';
-import { inTime, TemplateError } from './in-time.ts';
+import { TemplateError } from './template-error.ts';
+import { withTimeLimit } from './time-limit.ts';
 
 const load = createRequire(import.meta.url);
 
@@ -87,7 +88,7 @@ export function renderLiquid(
   checkTags(source);
   const made = engine(part);
   return guarded(() => {
-    const text = inTime(
+    const text = withTimeLimit(
       () => made.renderSync(made.parse(source), variables, { strictVariables: !isLenient }) as string,
     );
     if (Buffer.byteLength(text) > limits.mailRenderBytesMax)
@@ -103,7 +104,7 @@ export function variablesOf(part: Part, source: string): Root[] {
   return guarded(() => {
     checkTags(source);
     const made = engine(part);
-    const { globals } = inTime(() => {
+    const { globals } = withTimeLimit(() => {
       const templates: Template[] = made.parse(source);
       return made.analyzeSync(templates, { partials: false });
     });

@@ -11,18 +11,18 @@ import { type AuditedUnit, type RecordWritten, type WriteServices, write } from 
 import { keepMessage } from './actions.ts';
 import { mailFailed, SERVICE } from './events.ts';
 import { isNoSuchAddress } from './failures.ts';
-import { TemplateError } from './in-time.ts';
 import { mailProblem } from './problems.ts';
 import { chooseTemplate, writeMail } from './rendering.ts';
 import type { MessageBody } from './schema.ts';
 import { bounceMessage, readMessage } from './store.ts';
 import { insertSuppression, isSuppressed, removeSuppression } from './suppression-store.ts';
+import { TemplateError } from './template-error.ts';
 import { isBuiltIn, sampleVariables, wrongVariables } from './variables.ts';
 
 export type MessageServices = WriteServices & { encrypter: Encrypter; observe: Observe };
 type Author = { tenant: string; by: By; idempotency?: IdempotencyReservation };
 
-function refused(...errors: [ProblemPlace, ...ProblemPlace[]]): Problem {
+export function invalidMail(...errors: [ProblemPlace, ...ProblemPlace[]]): Problem {
   return problem('invalid_request', { detail: `${errors[0].pointer}: ${errors[0].detail}`, errors });
 }
 
@@ -43,28 +43,28 @@ export async function sendMessage(
   { isTest = false } = {},
 ): Promise<RecordWritten<string>> {
   const address = comparableAddress(to.value);
-  if (!address.ok) throw refused({ pointer: '/to/value', detail: address.detail });
+  if (!address.ok) throw invalidMail({ pointer: '/to/value', detail: address.detail });
   return write(services, author, { locks: 'records' }, async (unit: AuditedUnit) => {
     const { tx, tenant } = unit;
     const tenantRow = await readTenant(tx, tenant);
     const chosen = await chooseTemplate(tx, tenant, template, language, tenantRow);
     if (chosen === undefined)
-      throw refused({ pointer: '/template', detail: `The tenant has no mail template ${template}.` });
+      throw invalidMail({ pointer: '/template', detail: `The tenant has no mail template ${template}.` });
     const application = tenantRow?.spec.displayName ?? tenant;
     const samples =
       isBuiltIn(template) && isTest ? sampleVariables(template, { application, language: chosen.language }) : {};
     const variables = { ...(isBuiltIn(template) ? { application } : {}), ...samples, ...given };
     const [wrong, ...more] = isBuiltIn(template) ? wrongVariables(template, variables) : [];
-    if (wrong !== undefined) throw refused(wrong, ...more);
+    if (wrong !== undefined) throw invalidMail(wrong, ...more);
     try {
       writeMail(template, chosen, variables);
     } catch (error) {
-      if (error instanceof TemplateError) throw refused(wrongOf(error));
+      if (error instanceof TemplateError) throw invalidMail(wrongOf(error));
       throw error;
     }
     const bytes = Buffer.byteLength(JSON.stringify({ to: to.value, variables }));
     if (bytes > limits.mailVariablesBytesMax)
-      throw refused({
+      throw invalidMail({
         pointer: '/variables',
         detail: `Must have at most ${limits.mailVariablesBytesMax} bytes of JSON with the address.`,
       });

@@ -12,11 +12,11 @@ import { limits } from '../core/limits.ts';
 import type { Observe } from '../core/observe.ts';
 import { runTasks } from '../room/tasks.ts';
 import { type MailContent, placeOfMail } from './actions.ts';
-import { TemplateError } from './in-time.ts';
 import { mimeOf, type ReadMail, readMime } from './mime.ts';
 import { chooseTemplate, writeWaiting } from './rendering.ts';
 import type { MailSender } from './sender.ts';
 import { lockWaiting, removeOld, settleMessages, settleWritten, type WaitingRow } from './store.ts';
+import { TemplateError } from './template-error.ts';
 
 /** `directory`: where mails are kept, once they are. */
 export type Outbox = { directory: string | undefined };

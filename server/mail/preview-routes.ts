@@ -9,7 +9,7 @@ import { escapeHtml } from '../core/escape-html.ts';
 import { limits } from '../core/limits.ts';
 import { type App, TenantParams } from '../http/fastify.ts';
 import { listOutbox, readOutboxFile } from './outbox.ts';
-import { mailProblem, refusingTemplate } from './problems.ts';
+import { asTemplateProblem, mailProblem } from './problems.ts';
 import { chooseTemplate, writeMail } from './rendering.ts';
 import type { MailRouteServices } from './routes.ts';
 import { OutboxMailView, OutboxView, TemplateParams } from './schema.ts';
@@ -47,7 +47,7 @@ export function registerPreviews(app: App, services: MailRouteServices): void {
       const chosen = await services.database.tenantSnapshot(tenant, (tx) => chooseTemplate(tx, tenant, name, language));
       if (chosen === undefined) throw mailProblem('mail_template_not_found');
       const samples = isBuiltIn(name) ? sampleVariables(name, { application: 'Example', language }) : {};
-      const { html, text } = await refusingTemplate('', async () =>
+      const { html, text } = await asTemplateProblem('', async () =>
         writeMail(name, chosen, samples, { isLenient: true }),
       );
       return htmlOf(reply, html ?? asHtml(text));

@@ -1,5 +1,5 @@
 import { defineProblems } from '../core/problems.ts';
-import { placeOf, TemplateError } from './in-time.ts';
+import { placeOf, TemplateError } from './template-error.ts';
 
 export const mailProblem = defineProblems({
   mail_template_invalid: {
@@ -42,7 +42,7 @@ export const mailProblem = defineProblems({
 });
 
 /** Does work on a template. @param pointer what is wrong when it fails @throws Problem mail_template_invalid */
-export async function refusingTemplate<T>(pointer: string, work: () => Promise<T>): Promise<T> {
+export async function asTemplateProblem<T>(pointer: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

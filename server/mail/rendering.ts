@@ -7,9 +7,9 @@ import { languageIn } from '../core/languages.ts';
 import { readTenant, type TenantRow } from '../tenants/index.ts';
 import { type ActionLink, actionLink, refusePlaceholder, withLink } from './action-link.ts';
 import { sanitizedMail, textOf } from './html.ts';
-import { TemplateError } from './in-time.ts';
-import { renderLiquid } from './liquid.ts';
+import { type Part, renderLiquid } from './liquid.ts';
 import { type MailLanguage, mailLanguageOf } from './rules.ts';
+import { TemplateError } from './template-error.ts';
 import { loadTemplates, type TemplateSpec } from './template-store.ts';
 import { render } from './templates.ts';
 import { texts } from './texts.ts';
@@ -93,44 +93,44 @@ export function writeOwn(
   variables: Readonly<Record<string, unknown>>,
   options: { isLenient?: boolean } = {},
 ): Omit<Written, 'language'> {
-  const given = givenOf(name, variables, options);
-  const subject = writePart('subject', own.subject, given);
-  const html = own.html === undefined ? undefined : writePart('html', own.html, given);
-  const text = own.text === undefined ? textOfHtml(own.html ?? '', given) : writePart('text', own.text, given);
-  return { subject, text, ...(html === undefined ? {} : { html }) };
+  const input = renderingInput(name, variables, options);
+  const subject = writePart('subject', own.subject, input);
+  const rendered = own.html === undefined ? undefined : renderedHtml(own.html, input);
+  const html = rendered === undefined ? {} : { html: linked('html', rendered, input) };
+  const text =
+    own.text === undefined ? linked('text', textOf(rendered ?? ''), input) : writePart('text', own.text, input);
+  return { subject, text, ...html };
 }
 
 /** What a template's parts are rendered with. `link`: of a built-in mail, which Liquid has a placeholder for. */
-export type Given = { variables: Readonly<Record<string, unknown>>; link?: ActionLink; isLenient?: boolean };
+export type RenderingInput = { variables: Readonly<Record<string, unknown>>; link?: ActionLink; isLenient?: boolean };
 
-export function givenOf(name: string, variables: Given['variables'], options: { isLenient?: boolean } = {}): Given {
+export function renderingInput(
+  name: string,
+  variables: RenderingInput['variables'],
+  options: { isLenient?: boolean } = {},
+): RenderingInput {
   if (!isBuiltIn(name)) return { variables, ...options };
   const link = actionLink(String(variables.actionUrl));
   return { variables: { ...variables, actionUrl: link.placeholder }, link, ...options };
 }
 
 /** One part of a tenant's template. @throws TemplateError */
-export function writePart(field: 'subject' | 'html' | 'text', source: string, given: Given): string {
-  const { link } = given;
-  if (field === 'html') {
-    const html = renderedHtml(source, given);
-    return link === undefined ? html : withLink('html', html, link);
-  }
-  const text = renderLiquid('text', source, given.variables, given);
-  if (field === 'subject') {
-    if (link !== undefined) refusePlaceholder(text, link);
-    return oneLine(text);
-  }
-  return link === undefined ? text : withLink('text', text, link);
+export function writePart(field: 'subject' | 'html' | 'text', source: string, input: RenderingInput): string {
+  const { link } = input;
+  if (field === 'html') return linked('html', renderedHtml(source, input), input);
+  const text = renderLiquid('text', source, input.variables, input);
+  if (field === 'text') return linked('text', text, input);
+  if (link !== undefined) refusePlaceholder(text, link);
+  return oneLine(text);
 }
 
-const renderedHtml = (source: string, given: Given) =>
-  sanitizedMail(renderLiquid('html', source, given.variables, given));
+/** With the placeholder. */
+const renderedHtml = (source: string, input: RenderingInput) =>
+  sanitizedMail(renderLiquid('html', source, input.variables, input));
 
-function textOfHtml(source: string, given: Given): string {
-  const text = textOf(renderedHtml(source, given));
-  return given.link === undefined ? text : withLink('text', text, given.link);
-}
+const linked = (part: Part, rendered: string, { link }: RenderingInput) =>
+  link === undefined ? rendered : withLink(part, rendered, link);
 
 /** A header ends where its line ends. */
 function oneLine(value: string): string {

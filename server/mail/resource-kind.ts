@@ -4,7 +4,7 @@ import { refusalBy } from '../room/manifest-checks.ts';
 import { claimOf, type ResourceClaim, type ResourceKind } from '../room/resource-kind.ts';
 import type { ConfigWriteServices } from '../writes/index.ts';
 import { checkTemplate, deleteTemplate, putTemplate, transferTemplate } from './template-actions.ts';
-import { loadTemplates, readTemplate, type TemplateSpec } from './template-store.ts';
+import { loadTemplateSources, readTemplate, type TemplateSpec, templateNames } from './template-store.ts';
 
 const keyOf = ({ name }: ResourceClaim) => {
   const [mail = '', language = ''] = name.split('/', 2);
@@ -31,13 +31,14 @@ const templateKind: ResourceKind<ConfigWriteServices, MailTemplateManifest> = {
     putTemplate(services, writer, claim.tenant, { ...keyOf(claim), spec: specOf(spec) }),
   transfer: (services, writer, claim, to) => transferTemplate(services, writer, claim.tenant, keyOf(claim), to),
   remove: (services, writer, claim) => deleteTemplate(services, writer, claim.tenant, keyOf(claim)),
-  async exported(tx, { tenant }) {
-    const rows = await loadTemplates(tx, tenant);
+  async exported(tx, { tenant, only }) {
+    const rows = await loadTemplateSources(tx, tenant, only);
     return rows.map(({ name, language, spec, owner }) => ({
       ...{ name: `${name}/${language}`, owner },
       spec: { tenantRef: { name: tenant }, name, language, ...spec },
     }));
   },
+  exportedNames: templateNames,
   checks: {
     acceptance: ({ spec }) => refusalBy(() => checkTemplate(spec, specOf(spec))),
   },

@@ -24,7 +24,7 @@ export function maskOf(address: string): string {
 export function answerOf(text: string): string {
   const line = text.replaceAll(/[\s\p{C}]+/gu, ' ').trim();
   // Looking for addresses takes the square of the length, which the mail server chooses. An address that is cut could not be told.
-  const looked = line.length > LOOKED_AT ? line.slice(0, LOOKED_AT).replace(/ [^ ]*$/, '') : line;
+  const most = limits.mailAnswerCharsLookedAtMax;
+  const looked = line.length > most ? line.slice(0, most).replace(/ [^ ]*$/, '') : line;
   return looked.replaceAll(/[^\s<>@"'(),;:]+@[^\s<>@"'(),;]+/g, '***').slice(0, limits.mailAnswerCharsMax);
 }
-const LOOKED_AT = 4 * limits.mailAnswerCharsMax;

@@ -20,12 +20,12 @@ import { readTenant, type TenantRow } from '../tenants/index.ts';
 import { type WriteServices, write } from '../writes/index.ts';
 import { type MailContent, placeOfMail } from './actions.ts';
 import { ClockJumps } from './clock-jump.ts';
-import { TemplateError } from './in-time.ts';
 import { type Ended, type Result, recordEnded, resultOf, settle } from './outcomes.ts';
 import { type Chosen, chooseTemplate, type Written, writeWaiting } from './rendering.ts';
 import { type Sending, sendingOf } from './settings.ts';
 import { findExpired, mailLanes, nextDueAt, readDue, tenantsDue, type WaitingRow } from './store.ts';
 import { readSuppressions, type SuppressionRow } from './suppression-store.ts';
+import { TemplateError } from './template-error.ts';
 import type { MailTransport, SendResult } from './transport.ts';
 import { unsubscribeUrl } from './unsubscribe.ts';
 

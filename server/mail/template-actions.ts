@@ -8,11 +8,11 @@ import { type ProblemPlace, problem } from '../core/problems.ts';
 import { checkPreconditions, type Preconditions } from '../http/config-api.ts';
 import type { ConfigWritten } from '../tenants/index.ts';
 import { type ConfigWriteServices, transferRow, write } from '../writes/index.ts';
-import { placeOf, TemplateError } from './in-time.ts';
 import { type Part, variablesOf } from './liquid.ts';
 import { mailProblem } from './problems.ts';
-import { givenOf, writePart } from './rendering.ts';
+import { renderingInput, writePart } from './rendering.ts';
 import { mailLanguageOf } from './rules.ts';
+import { placeOf, TemplateError } from './template-error.ts';
 import {
   countTemplates,
   loadTemplates,
@@ -57,7 +57,7 @@ function wrongPlaces(field: Field, source: string, name: string, language: strin
     const roots = variablesOf(partOf(field), source);
     if (!isBuiltIn(name)) {
       // What values its variables will have is not known: it is tried without any.
-      writePart(field, source, givenOf(name, {}, { isLenient: true }));
+      writePart(field, source, renderingInput(name, {}, { isLenient: true }));
       return [];
     }
     const there = Object.keys(builtIn[name].variables);
@@ -70,7 +70,7 @@ function wrongPlaces(field: Field, source: string, name: string, language: strin
       sampleVariables(name, { application: 'Example', language: words }),
       texts[words].somebody,
     );
-    writePart(field, source, givenOf(name, samples));
+    writePart(field, source, renderingInput(name, samples));
     return [];
   } catch (error) {
     if (error instanceof TemplateError) return [placeOf(pointer, error)];

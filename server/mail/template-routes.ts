@@ -7,8 +7,8 @@ import { problem } from '../core/problems.ts';
 import { answerWritten, Empty, etagOf, IfMatch, preconditionsOf, WriteHeaders, writerOf } from '../http/config-api.ts';
 import { type App, memberOf, TenantParams, tenantOf } from '../http/fastify.ts';
 import { readTenant } from '../tenants/index.ts';
-import { sendMessage } from './messages.ts';
-import { mailProblem, refusingTemplate } from './problems.ts';
+import { invalidMail, sendMessage } from './messages.ts';
+import { asTemplateProblem, mailProblem } from './problems.ts';
 import { chooseTemplate, writeMail, writeOwn } from './rendering.ts';
 import type { MailRouteServices } from './routes.ts';
 import { mailLanguageOf, mailLanguages } from './rules.ts';
@@ -29,7 +29,7 @@ import { checkTemplate, deleteTemplate, putSettings, putTemplate, usedVariables 
 import { loadTemplates, readSettings, readTemplate, type TemplateRow, type TemplateSpec } from './template-store.ts';
 import { sourceOf } from './templates.ts';
 import { texts } from './texts.ts';
-import { builtIn, isBuiltIn, sampleVariables, shownVariables } from './variables.ts';
+import { builtIn, isBuiltIn, sampleVariables, shownVariables, wrongVariables } from './variables.ts';
 
 const readers = { access: { api: 'config', roles } } as const;
 const writers = { access: { api: 'config', roles: ['security-admin', 'config-editor'] } } as const;
@@ -151,7 +151,9 @@ function registerPreview(app: App, { database }: MailRouteServices): void {
       const { variables = {}, lenient: isLenient = false, ...parts } = body;
       const samples = isBuiltIn(name) ? sampleVariables(name, { application: 'Example', language }) : {};
       const given = { ...samples, ...variables };
-      return refusingTemplate('/variables', async () => {
+      const [wrong, ...more] = isBuiltIn(name) ? wrongVariables(name, given) : [];
+      if (wrong !== undefined) throw invalidMail(wrong, ...more);
+      return asTemplateProblem('/variables', async () => {
         if (parts.subject !== undefined) {
           checkTemplate({ name, language }, parts);
           const words = mailLanguageOf(language);

@@ -4,6 +4,8 @@ import type { Transaction } from '../core/db/database.ts';
 import { Count, Instant, Json } from '../core/db/rows.ts';
 import { sql } from '../core/db/sql.ts';
 import type { Owner, Writer } from '../core/ownership.ts';
+import { listNames, onlyIs } from '../room/export-store.ts';
+import type { Only } from '../room/exporting.ts';
 
 /** The parts of a mail, in Liquid. Without `text` it is made of the HTML. */
 export type TemplateSpec = { subject: string; html?: string; text?: string };
@@ -14,16 +16,30 @@ const TemplateRow = Type.Object({
   ...{ owner: Json<Owner>(), updated_at: Instant, updated_by: Type.String() },
 });
 export type TemplateRow = Static<typeof TemplateRow>;
+const columns = sql`name, language, spec, revision, owner, updated_at, updated_by`;
+/** The name of one in the API. */
+const path = sql`concat(name, '/', language)`;
 type Key = { name: string; language: string };
 
 /** Of one name, or all. By name and language in byte order. */
 export function loadTemplates(tx: Transaction, tenant: string, name?: string): Promise<TemplateRow[]> {
   return tx.many(
     TemplateRow,
-    sql`select name, language, spec, revision, owner, updated_at, updated_by from accord.mail_template
+    sql`select ${columns} from accord.mail_template
       where tenant = ${tenant} ${name === undefined ? sql`` : sql`and name = ${name}`} order by name, language`,
   );
 }
+
+/** What manifests of a tenant's templates hold. */
+export function loadTemplateSources(tx: Transaction, tenant: string, only?: Only): Promise<TemplateRow[]> {
+  return tx.many(
+    TemplateRow,
+    sql`select ${columns} from accord.mail_template where tenant = ${tenant} ${onlyIs(only, path)} order by name, language`,
+  );
+}
+
+export const templateNames = (tx: Transaction, tenant: string) =>
+  listNames(tx, sql`select ${path} as name, owner from accord.mail_template where tenant = ${tenant}`);
 
 export async function readTemplate(tx: Transaction, tenant: string, key: Key): Promise<TemplateRow | undefined> {
   return (await loadTemplates(tx, tenant, key.name)).find(({ language }) => language === key.language);

@@ -27,6 +27,8 @@ create table accord.event (
   body jsonb not null,
   primary key (tenant, sequence, at)
 ) partition by range (at);
+-- Rows lie in the order of the instants: what is looked for by its id, which has its instant, is found among those of minutes.
+create index event_at on accord.event using brin (at) with (pages_per_range = 16);
 select accord.isolate('accord.event');
 
 -- `last`: the newest number of the tenant. `removed`: the newest one that retention has removed.

@@ -29,7 +29,7 @@ export type LogInProps = Form &
     upstreamAction?: string;
     /** Posts `cancel` = 1, with `csrf`: the application gets access_denied. */
     cancelAction?: string;
-    /** Of members: how whoever has no account yet gets in. `link`: also by the command that prints a link. */
+    /** Of members: how whoever has no account yet gets in. */
     firstTime?: FirstTime;
     /** It is shown beside something else: no field takes the focus. */
     isPreview?: boolean;

@@ -1,8 +1,9 @@
-/** What carries an id that somebody has: of a record, or of the request that made records. */
+/** Finding records by an id: their own, or that of the request that made them. */
 import { patterns } from '../../crds/index.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { type Sql, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
+import { auditData, consentData, decisionData, invitationData, mailData } from './record-store.ts';
 import { type RecordKind, RecordRow } from './schema.ts';
 import { atText } from './store.ts';
 
@@ -14,9 +15,9 @@ type Part = [RecordKind, Sql];
 
 /**
  * Newest first. Logs have no index by request: a decision is written for each request, and nobody should wait for what is asked for once
- * a week. The newest limits.decisionsLookedAtMax of each log are looked through.
+ * a week. The newest limits.logEntriesLookedAtMax of each log are looked through.
  */
-export function readFound(
+export function readRecordsById(
   tx: Transaction,
   tenant: string,
   { id, kinds, limit }: { id: string; kinds: ReadonlySet<RecordKind>; limit: number },
@@ -37,14 +38,6 @@ export function readFound(
   );
 }
 
-const decision = sql`jsonb_build_object('what', answer ->> 'outcome', 'outcome', answer ->> 'outcome', 'reason', answer ->> 'reason',
-  'action', action, 'byPolicy', policy_number is not null, 'resource', jsonb_build_object('type', request #>> '{resource,type}', 'id', request #>> '{resource,id}'),
-  'by', caller, 'requestId', request_id) as data`;
-const audit = sql`jsonb_build_object('what', action, 'objectKind', object_kind, 'name', object_name, 'by', actor #>> '{}',
-  'requestId', request_id) as data`;
-const consent = sql`jsonb_build_object('what', type, 'name', name, 'version', version,
-  'document', jsonb_build_object('version', document_version, 'language', document_language), 'outcome', outcome,
-  'requestId', request_id, 'reason', reason, 'by', actor_type || '/' || actor_id) as data`;
 const event = sql`jsonb_build_object('what', type, 'sequence', sequence) as data`;
 
 /** Ids have the instant at which they were made: logs are in the order of time. */
@@ -54,25 +47,21 @@ function ofRecord(tenant: string, id: string): Part[] {
   const near = (time: Sql) =>
     sql`${time} >= ${made} - interval '10 minutes' and ${time} <= ${made} + interval '10 minutes' and id = ${uuid}`;
   const ofLedger = (table: Sql) =>
-    sql`select time as at, id, ${consent} from ${table} where tenant = ${tenant} and ${near(sql`time`)}`;
+    sql`select time as at, id, ${consentData} from ${table} where tenant = ${tenant} and ${near(sql`time`)}`;
   return [
-    ['decision', sql`select at, id, ${decision} from accord.decision where tenant = ${tenant} and id = ${uuid}`],
-    ['audit', sql`select at, id, ${audit} from accord.audit_entry where tenant = ${tenant} and ${near(sql`at`)}`],
+    ['decision', sql`select at, id, ${decisionData} from accord.decision where tenant = ${tenant} and id = ${uuid}`],
+    ['audit', sql`select at, id, ${auditData} from accord.audit_entry where tenant = ${tenant} and ${near(sql`at`)}`],
     ['consent', ofLedger(sql`accord.ledger_inbox`)],
     ['consent', ofLedger(sql`accord.ledger_entry`)],
     ['event', sql`select time as at, id, ${event} from accord.event where tenant = ${tenant} and ${near(sql`at`)}`],
     [
       'invitation',
-      sql`select created_at as at, id, jsonb_build_object('what', 'invited', 'invitationId', id, 'relationshipType', name,
-          'to', jsonb_build_object('type', target_type, 'id', target_id),
-          'from', jsonb_build_object('type', invitor_type, 'id', invitor_id), 'contact', contact_mask, 'expiresAt', expires_at,
-          'status', case when status = 'pending' and expires_at <= now() then 'expired' else status end) as data
-        from accord.invitation where tenant = ${tenant} and id = ${uuid}`,
+      sql`select i.created_at as at, i.id, ${invitationData('invited')}
+        from accord.invitation i where i.tenant = ${tenant} and i.id = ${uuid}`,
     ],
     [
       'mail',
-      sql`select created_at as at, id, jsonb_build_object('what', status, 'status', status, 'template', template,
-          'contact', recipient_mask, 'reason', reason) as data
+      sql`select created_at as at, id, ${mailData}
         from accord.mail_message where tenant = ${tenant} and id = ${uuid}`,
     ],
   ];
@@ -84,12 +73,12 @@ const numbered = (tenant: string, sequence: number): Part[] => [
 
 function ofRequest(tenant: string, id: string): Part[] {
   const newest = (table: Sql, time: Sql) =>
-    sql`(select * from ${table} where tenant = ${tenant} order by ${time} desc, id desc limit ${limits.decisionsLookedAtMax}) as newest
+    sql`(select * from ${table} where tenant = ${tenant} order by ${time} desc, id desc limit ${limits.logEntriesLookedAtMax}) as newest
       where request_id = ${id}`;
   return [
-    ['decision', sql`select at, id, ${decision} from ${newest(sql`accord.decision`, sql`at`)}`],
-    ['audit', sql`select at, id, ${audit} from ${newest(sql`accord.audit_entry`, sql`at`)}`],
-    ['consent', sql`select time as at, id, ${consent} from ${newest(sql`accord.ledger_inbox`, sql`time`)}`],
-    ['consent', sql`select time as at, id, ${consent} from ${newest(sql`accord.ledger_entry`, sql`time`)}`],
+    ['decision', sql`select at, id, ${decisionData} from ${newest(sql`accord.decision`, sql`at`)}`],
+    ['audit', sql`select at, id, ${auditData} from ${newest(sql`accord.audit_entry`, sql`at`)}`],
+    ['consent', sql`select time as at, id, ${consentData} from ${newest(sql`accord.ledger_inbox`, sql`time`)}`],
+    ['consent', sql`select time as at, id, ${consentData} from ${newest(sql`accord.ledger_entry`, sql`time`)}`],
   ];
 }

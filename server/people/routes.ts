@@ -8,6 +8,7 @@ import { type App, memberOf, TenantParams, tenantOf } from '../http/fastify.ts';
 import { recordViewers, refuseMaskedSearch } from '../http/member-access.ts';
 import { decodeCursor, encodeCursor, notACursor, PAGE_ITEMS, pageOfRows, pageQuery } from '../http/paging.ts';
 import { findByEmail, findById, type PeopleServices, readPerson, readTimelineOf } from './actions.ts';
+import { withoutErasedDecisions } from './erased.ts';
 import { registerLookup } from './lookup-routes.ts';
 import { FoundPerson, ItemView, PersonView, type Place, type TimelineKind, timelineKinds } from './schema.ts';
 import { itemView } from './view.ts';
@@ -144,7 +145,8 @@ function registerTimeline(app: App, services: PeopleServices): void {
       );
       const { attributes: types } = tenantOf(request).snapshot.types;
       const reading = { role: asking.member.role, person: { type, id }, types };
-      return { items: shown.map((row) => itemView(row, reading)), ...onward };
+      const kept = await withoutErasedDecisions(services, request.params.tenant, shown);
+      return { items: kept.map((row) => itemView(row, reading)), ...onward };
     },
   });
 }

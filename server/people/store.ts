@@ -4,6 +4,7 @@ import { patterns } from '../../crds/index.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { column, none, type Sql, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
+import { auditData, consentData, decisionData, invitationData, mailData } from './record-store.ts';
 import { FoundRow, ItemRow, type Person, type Place, SeenRow, type TimelineKind } from './schema.ts';
 
 export const atText = sql`to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
@@ -56,12 +57,9 @@ function relationshipParts(tenant: string, { type, id, key }: Person): [Timeline
 }
 
 function invitationParts(tenant: string, { type, id }: Person): [TimelineKind, Sql][] {
-  const data = sql`'invitationId', i.id, 'relationshipType', i.name, 'to', jsonb_build_object('type', i.target_type, 'id', i.target_id),
-    'from', jsonb_build_object('type', i.invitor_type, 'id', i.invitor_id), 'contact', i.contact_mask, 'expiresAt', i.expires_at,
-    'status', case when i.status = 'pending' and i.expires_at <= now() then 'expired' else i.status end`;
-  const made = sql`select i.created_at as at, i.id, jsonb_build_object('what', 'invited', ${data}) as data from accord.invitation i
+  const made = sql`select i.created_at as at, i.id, ${invitationData('invited')} from accord.invitation i
     where i.tenant = ${tenant} and i.invitor_type = ${type} and i.invitor_id = ${id} order by i.id desc limit ${limits.personRecordsMax}`;
-  const accepted = sql`select u.accepted_at as at, i.id, jsonb_build_object('what', 'accepted', ${data}) as data
+  const accepted = sql`select u.accepted_at as at, i.id, ${invitationData('accepted')}
     from (select * from accord.invitation_use where tenant = ${tenant} and acceptor_type = ${type} and acceptor_id = ${id}
       limit ${limits.personRecordsMax}) as u join accord.invitation i on i.tenant = u.tenant and i.id = u.invitation`;
   return [
@@ -71,11 +69,7 @@ function invitationParts(tenant: string, { type, id }: Person): [TimelineKind, S
 }
 
 function ledgerParts(tenant: string, { id }: Person, order: Sql): [TimelineKind, Sql][] {
-  const of = (
-    table: Sql,
-  ) => sql`select at, id, data from (select time as at, id, jsonb_build_object('what', type, 'name', name,
-      'version', version, 'document', jsonb_build_object('version', document_version, 'language', document_language),
-      'outcome', outcome, 'requestId', request_id, 'reason', reason, 'by', actor_type || '/' || actor_id) as data
+  const of = (table: Sql) => sql`select at, id, data from (select time as at, id, ${consentData}
     from ${table} where tenant = ${tenant} and user_id = ${id}) as l where true ${order}`;
   return [
     ['consent', of(sql`accord.ledger_inbox`)],
@@ -92,23 +86,18 @@ function decidedOn(tenant: string, { type, id, isUser }: Named): Sql {
 }
 
 function decisions(tenant: string, person: Person, order: Sql): Sql {
-  return sql`select at, id, jsonb_build_object('what', answer ->> 'outcome', 'outcome', answer ->> 'outcome', 'reason', answer ->> 'reason',
-      'action', action, 'byPolicy', policy_number is not null, 'resource', jsonb_build_object('type', request #>> '{resource,type}', 'id', request #>> '{resource,id}'),
-      'by', caller, 'requestId', request_id) as data
-    from ${decidedOn(tenant, person)} ${order}`;
+  return sql`select at, id, ${decisionData} from ${decidedOn(tenant, person)} ${order}`;
 }
 
 /** What was done to the person, and to what is named after it, such as its relationships; and what it did itself. */
 function auditParts(tenant: string, { type, id }: Person, order: Sql): [TimelineKind, Sql][] {
-  const data = sql`jsonb_build_object('what', action, 'objectKind', object_kind, 'name', object_name, 'by', actor #>> '{}',
-    'requestId', request_id) as data`;
   const name = `${type}/${id}`;
   const by = sql`actor #>> '{}'`;
   const user = `user:${type}:${id}`;
-  const about = sql`select at, id, ${data} from accord.audit_entry where tenant = ${tenant}
+  const about = sql`select at, id, ${auditData} from accord.audit_entry where tenant = ${tenant}
     and about_hash = hashtextextended(split_part(${name}, ' ', 1), 0)
     and (object_name = ${name} or starts_with(object_name, ${`${name} `})) ${order}`;
-  const done = sql`select at, id, ${data} from accord.audit_entry where tenant = ${tenant}
+  const done = sql`select at, id, ${auditData} from accord.audit_entry where tenant = ${tenant}
     and by_hash = hashtextextended(${user}, 0) and ${by} = ${user}
     and not (object_name = ${name} or starts_with(object_name, ${`${name} `})) ${order}`;
   return [
@@ -118,8 +107,7 @@ function auditParts(tenant: string, { type, id }: Person, order: Sql): [Timeline
 }
 
 function mails(tenant: string, { recipients }: Person): Sql {
-  return sql`select created_at as at, id, jsonb_build_object('what', status, 'status', status, 'template', template, 'contact', recipient_mask,
-      'reason', reason) as data
+  return sql`select created_at as at, id, ${mailData}
     from accord.mail_message where tenant = ${tenant}
       and recipient_digest in (select unnest(${column.texts(recipients, (one) => one)})) limit ${limits.personRecordsMax}`;
 }

@@ -9,7 +9,7 @@ type Named = { type?: string; id?: string };
 type Reading = { role: Role; person: Pick<Person, 'type' | 'id'>; types: { has: (type: string) => boolean } };
 
 /**
- * Support knows whom it asks about, and sees what happened to it; of others it sees the type, of reasons and objects nothing,
+ * Support knows whom it asks about, and sees what happened to it; of others it sees the type, of objects nothing, of reasons those of mails,
  * and of decisions the action where it is the name of a policy.
  */
 export function itemView<Row extends ItemRow | RecordRow>(
@@ -17,7 +17,17 @@ export function itemView<Row extends ItemRow | RecordRow>(
   { role, person, types }: Reading,
 ): Row extends ItemRow ? ItemView : RecordView {
   const masked = role === 'support';
-  const { what, by, name, reason, contact, byPolicy, action, ...rest } = data as Record<string, unknown> & {
+  const {
+    what,
+    by,
+    name,
+    reason,
+    contact,
+    byPolicy,
+    action,
+    subject: _subject,
+    ...rest
+  } = data as Record<string, unknown> & {
     what?: string;
   };
   const other = (named: unknown) => {
@@ -39,7 +49,8 @@ export function itemView<Row extends ItemRow | RecordRow>(
     to: rest.to && other(rest.to),
     resource: rest.resource && other(rest.resource),
     name: kind === 'audit' && masked ? '***' : name,
-    reason: masked ? undefined : reason,
+    // That of a mail is one of a few words.
+    reason: masked && kind !== 'mail' ? undefined : reason,
     contact: contact === undefined || contact === null ? undefined : shownId(role, contact as string),
     by: text(by) === undefined ? undefined : byOf(role, kind, by as string),
   };

@@ -36,7 +36,6 @@ export type PartRevisionRow = Static<typeof PartRevisionRow>;
 
 /** What a manifest of it holds. */
 export const PartSourceRow = Type.Object({
-  kind: PartRow.properties.kind,
   name: Type.String(),
   content: Type.String(),
   owner: Json<Owner>(),

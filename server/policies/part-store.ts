@@ -3,6 +3,8 @@ import type { Transaction } from '../core/db/database.ts';
 import { Count } from '../core/db/rows.ts';
 import { column, none, sql } from '../core/db/sql.ts';
 import type { Owner, Writer } from '../core/ownership.ts';
+import { listNames, onlyIs } from '../room/export-store.ts';
+import type { Only } from '../room/exporting.ts';
 import {
   ContentRow,
   DependentRow,
@@ -74,15 +76,23 @@ export async function listParts(
   return rows.map(({ name }) => name);
 }
 
-/** What manifests of a tenant's libraries and documents hold. */
-export function loadPartSources(tx: Transaction, tenant: string): Promise<PartSourceRow[]> {
+/** What manifests of a tenant's libraries or documents hold. */
+export function loadPartSources(
+  tx: Transaction,
+  tenant: string,
+  kind: PartKind,
+  only?: Only,
+): Promise<PartSourceRow[]> {
   return tx.many(
     PartSourceRow,
-    sql`select p.kind, p.name, r.content, p.owner from accord.policy_part p
+    sql`select name, r.content, p.owner from accord.policy_part p
       join accord.policy_part_revision r using (tenant, kind, name, number)
-      where tenant = ${tenant} order by p.kind, p.name collate "C"`,
+      where tenant = ${tenant} and kind = ${kind} ${onlyIs(only, sql`name`)} order by name collate "C"`,
   );
 }
+
+export const partNames = (tx: Transaction, tenant: string, kind: PartKind) =>
+  listNames(tx, sql`select name, owner from accord.policy_part where tenant = ${tenant} and kind = ${kind}`);
 
 /** What uses a part, by kind and name. @param limit of all */
 export function readUsers(

@@ -19,10 +19,10 @@ import { readChangedByOthers } from './changed-store.ts';
 import { partChecks, policyChecks } from './manifest-checks.ts';
 import { deletePart, putPart, transferPart } from './part-actions.ts';
 import { documentReaders } from './part-kinds.ts';
-import { loadPartSources, readPart } from './part-store.ts';
+import { loadPartSources, partNames, readPart } from './part-store.ts';
 import type { PartBody, PartKind } from './parts.ts';
 import { statedBody } from './rules.ts';
-import { loadPolicySources, readPolicy } from './store.ts';
+import { loadPolicySources, policyNames, readPolicy } from './store.ts';
 
 const policyKind: ResourceKind<PolicyServices, PolicyManifest> = {
   definition: definitionOf('Policy'),
@@ -52,14 +52,15 @@ const policyKind: ResourceKind<PolicyServices, PolicyManifest> = {
   conditionsChanged: ({ database }, withinMs) => database.systemPipelined((tx) => readChangedByOthers(tx, withinMs)),
   transfer: (policies, writer, { tenant, name }, to) => transferPolicy(policies, writer, tenant, name, to),
   remove: (policies, writer, { tenant, name }) => deletePolicy(policies, writer, tenant, name),
-  async exported(tx, { tenant }) {
-    const rows = await loadPolicySources(tx, tenant);
+  async exported(tx, { tenant, only }) {
+    const rows = await loadPolicySources(tx, tenant, only);
     return rows.map(({ name, rego, graph, data_subjects: dataSubjects, tests, owner }) => {
       const source = statedBody({ rego, graph, dataSubjects });
       const spec = { tenantRef: { name: tenant }, name, ...source, ...(tests === null ? {} : { tests }) };
       return { name, owner, spec };
     });
   },
+  exportedNames: policyNames,
   checks: policyChecks,
 };
 
@@ -77,15 +78,14 @@ function partKind<Of extends PolicyLibraryManifest | PolicyDataManifest>(
     put: (policies, writer, { tenant, name }, { spec }) => putPart(policies, writer, tenant, name, bodyOf(spec)),
     transfer: (policies, writer, { tenant, name }, to) => transferPart(policies, writer, tenant, { kind, name }, to),
     remove: (policies, writer, { tenant, name }) => deletePart(policies, writer, tenant, { kind, name }),
-    async exported(tx, { tenant }) {
-      const rows = await loadPartSources(tx, tenant);
-      return rows
-        .filter((row) => row.kind === kind)
-        .map(({ name, content, owner }) => {
-          const spec = { tenantRef: { name: tenant }, ...specOf(name, JSON.parse(content)) };
-          return { name, owner, spec };
-        });
+    async exported(tx, { tenant, only }) {
+      const rows = await loadPartSources(tx, tenant, kind, only);
+      return rows.map(({ name, content, owner }) => {
+        const spec = { tenantRef: { name: tenant }, ...specOf(name, JSON.parse(content)) };
+        return { name, owner, spec };
+      });
     },
+    exportedNames: (tx, tenant) => partNames(tx, tenant, kind),
     checks: partChecks as ManifestChecks<Of>,
   };
 }

@@ -6,6 +6,8 @@ import { none, sql } from '../core/db/sql.ts';
 import type { Owner, Writer } from '../core/ownership.ts';
 import type { PackedCode } from '../rego/index.ts';
 import type { Reads } from '../rego/schema.ts';
+import { listNames, onlyIs } from '../room/export-store.ts';
+import type { Only } from '../room/exporting.ts';
 import type { PolicyGraph } from './graph/index.ts';
 import type { PolicyTest } from './rules.ts';
 import { type ArtifactAbout, ArtifactRow, EntryRow, PolicyRow, RevisionRow, SourceRow } from './schema.ts';
@@ -65,12 +67,16 @@ export function loadPolicies(
 }
 
 /** The sources of a tenant's policies, by name in byte order. */
-export function loadPolicySources(tx: Transaction, tenant: string): Promise<Static<typeof SourceRow>[]> {
+export function loadPolicySources(tx: Transaction, tenant: string, only?: Only): Promise<Static<typeof SourceRow>[]> {
   return tx.many(
     SourceRow,
-    sql`select name, rego, graph, data_subjects, tests, owner from accord.policy where tenant = ${tenant} order by name collate "C"`,
+    sql`select name, rego, graph, data_subjects, tests, owner from accord.policy
+      where tenant = ${tenant} ${onlyIs(only, sql`name`)} order by name collate "C"`,
   );
 }
+
+export const policyNames = (tx: Transaction, tenant: string) =>
+  listNames(tx, sql`select name, owner from accord.policy where tenant = ${tenant}`);
 
 type PolicyWrite = {
   name: string;

@@ -1,7 +1,7 @@
 /** /portal/session: who is logged in, as the pages of the web application ask for it. */
 import { portalTenant } from '../core/portal-tenant.ts';
 import type { App } from '../http/fastify.ts';
-import { guideAddress } from '../http/guide.ts';
+import { guideAddress } from '../http/guide-address.ts';
 import type { PortalOptions } from '../room/room.ts';
 import type { Snapshots } from '../snapshot/index.ts';
 import { requirePortalSession } from './caller.ts';

@@ -4,7 +4,7 @@ import { stringify } from 'yaml';
 import { apiVersion, type Kind } from '../../crds/index.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { describeOwner } from '../core/ownership.ts';
-import type { ExportContext, ExportedObject } from '../room/exporting.ts';
+import type { ExportContext, ExportedName, ExportedObject, Only } from '../room/exporting.ts';
 import { kindsOf, type ResourceKind } from '../room/resource-kind.ts';
 import type { Room } from '../room/room.ts';
 import { readTenant } from '../tenants/index.ts';
@@ -50,33 +50,31 @@ export async function exportTenant(
   return { manifests, notes };
 }
 
-/** By its name in the API, or by the manifest that owns it: `fleet/car-wash`, or `acme` where there is no namespace. */
-export type Named = { name: string } | { manifest: string };
-
 /** One object of a tenant as a manifest; undefined when there is none, or it is archived or retired. */
 export async function manifestOfObject(
   tx: Transaction,
   kind: ResourceKind<unknown>,
   tenant: string,
-  { named, now }: { named: Named; now: number },
+  { only, now }: { only: Only; now: number },
 ): Promise<(ExportedManifest & { managedBy: string }) | undefined> {
   const row = await readTenant(tx, tenant);
   if (row === undefined) return undefined;
-  const all = await kind.exported(tx, { tenant, tenantSpec: row.spec, allowPastDates: false, now });
-  const kept = all.filter(({ skipped }) => skipped === undefined);
-  const object = kept.find((one) =>
-    'name' in named
-      ? one.name === named.name
-      : one.owner.source !== 'api' && describeOwner(one.owner) === `${one.owner.source} ${named.manifest}`,
-  );
+  const found = await kind.exported(tx, { tenant, tenantSpec: row.spec, allowPastDates: false, now, only });
+  const object = found.find((one) => one.skipped === undefined && isOnly(only, one));
   if (object === undefined) return undefined;
-  return { ...manifestOf(kind.definition, object, kept, tenant), managedBy: describeOwner(object.owner) };
+  const names = (await kind.exportedNames?.(tx, tenant)) ?? found;
+  return { ...manifestOf(kind.definition, object, names, tenant), managedBy: describeOwner(object.owner) };
+}
+
+function isOnly(only: Only, { name, owner }: ExportedObject): boolean {
+  if ('name' in only) return name === only.name;
+  return owner.source !== 'api' && describeOwner(owner) === `${owner.source} ${only.manifest}`;
 }
 
 function manifestOf(
   { kind, plural, scope }: Kind,
   object: ExportedObject,
-  all: readonly ExportedObject[],
+  all: readonly ExportedName[],
   tenant: string,
 ): ExportedManifest {
   const metadata = scope === 'Cluster' ? { name: object.name } : metadataOf(object, all, tenant);
@@ -86,7 +84,7 @@ function manifestOf(
 /** What a manifest owns keeps that manifest's name. A name of the API becomes one that Kubernetes takes. */
 function metadataOf(
   { name: called, isObjectName, owner }: ExportedObject,
-  all: readonly ExportedObject[],
+  all: readonly ExportedName[],
   tenant: string,
 ) {
   const theirs = owner.source === 'api' ? undefined : owner;

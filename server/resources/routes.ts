@@ -8,9 +8,10 @@ import { limits } from '../core/limits.ts';
 import { problem } from '../core/problems.ts';
 import { type App, memberOf, TenantParams } from '../http/fastify.ts';
 import { encodeCursor, pageAsked, pageOfRows, WholeQuery } from '../http/paging.ts';
+import type { Only } from '../room/exporting.ts';
 import { kindsOf, type LooseManifest, type ResourceKind } from '../room/resource-kind.ts';
 import type { Room } from '../room/room.ts';
-import { manifestOfObject, type Named } from './manifests.ts';
+import { manifestOfObject } from './manifests.ts';
 import { listResources, type Position, type ResourceRow } from './store.ts';
 
 type ResourceRouteServices = { database: Database; clock: Clock; rooms: readonly Room[] };
@@ -98,7 +99,7 @@ function registerManifest(app: App, { database, clock, rooms }: ResourceRouteSer
       const { tenant } = request.params;
       const { name, manifest } = request.query;
       const kind = readable(kinds, request.query.kind, memberOf(request).role);
-      const reading = { named: namedBy({ name, manifest }), now: clock.now() };
+      const reading = { only: onlyBy({ name, manifest }), now: clock.now() };
       const found = await database.tenantSnapshot(tenant, (tx) => manifestOfObject(tx, kind, tenant, reading));
       if (found === undefined) throw problem('not_found', { detail: `The tenant has no such ${request.query.kind}.` });
       return { ...found, comments: [...found.comments] };
@@ -133,9 +134,11 @@ function registerCheck(app: App, { database, clock, rooms }: ResourceRouteServic
       const checked = checkManifest(manifest);
       if (!checked.ok) return { errors: checked.errors };
       const claim = kind.claims(checked.manifest as unknown as LooseManifest);
-      if (claim === undefined || claim.tenant !== tenant)
-        return { errors: [{ pointer: '/spec/tenantRef/name', detail: `must be ${tenant}` }] };
-      const reading = { named: { name: claim.name }, now: clock.now() };
+      if (claim === undefined || claim.tenant !== tenant) {
+        const pointer = manifest.kind === 'Tenant' ? '/metadata/name' : '/spec/tenantRef/name';
+        return { errors: [{ pointer, detail: `must be ${tenant}` }] };
+      }
+      const reading = { only: { name: claim.name }, now: clock.now() };
       const found = await database.tenantSnapshot(tenant, (tx) => manifestOfObject(tx, kind, tenant, reading));
       const stored = found && checkManifest(found.manifest);
       const again = stored?.ok ? checkManifest(manifest, stored.manifest) : checked;
@@ -157,7 +160,7 @@ function readable(kinds: Kinds, name: string, role: Role): ResourceKind<unknown>
 }
 
 /** @throws Problem invalid_request */
-function namedBy({ name, manifest }: { name: string | undefined; manifest: string | undefined }): Named {
+function onlyBy({ name, manifest }: { name: string | undefined; manifest: string | undefined }): Only {
   if (name !== undefined && manifest === undefined) return { name };
   if (manifest !== undefined && name === undefined) return { manifest };
   const detail = 'Exactly one of name and manifest is required.';

@@ -7,7 +7,7 @@ import type { Kind, Manifest } from '../../crds/index.ts';
 import type { Role } from '../core/auth/schema.ts';
 import type { Transaction } from '../core/db/database.ts';
 import type { Owner, Writer } from '../core/ownership.ts';
-import type { ExportContext, ExportedObject } from './exporting.ts';
+import type { ExportContext, ExportedName, ExportedObject } from './exporting.ts';
 import type { ManifestChecks } from './manifest-checks.ts';
 import type { Room } from './room.ts';
 
@@ -95,6 +95,8 @@ export interface ResourceKind<Services, Of extends Manifest = Manifest> {
   remove?(services: Services, writer: Writer, claim: ResourceClaim): Promise<Written>;
   /** The tenant's objects of this kind, as manifests say them. */
   exported(tx: Transaction, context: ExportContext): Promise<readonly ExportedObject[]>;
+  /** The names of those that are exported; absent where they are names of Kubernetes objects. */
+  exportedNames?(tx: Transaction, tenant: string): Promise<readonly ExportedName[]>;
   /** What `accord validate` checks beyond the schema. */
   readonly checks?: ManifestChecks<Of>;
 }

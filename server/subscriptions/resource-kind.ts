@@ -49,8 +49,8 @@ const subscriptionKind: ResourceKind<KindServices, EventSubscriptionManifest> = 
   },
   transfer: (services, writer, { tenant, name }, to) => transferSubscription(services, writer, tenant, name, to),
   remove: (services, writer, { tenant, name }) => deleteSubscription(services, writer, tenant, name),
-  async exported(tx, { tenant }) {
-    const rows = await loadSubscriptions(tx, tenant);
+  async exported(tx, { tenant, only }) {
+    const rows = await loadSubscriptions(tx, tenant, only);
     return rows.map(({ id: name, spec, owner }) => {
       const { auth, ...rest } = spec;
       const isManifests = spec.secretRef !== undefined || spec.generateSecret !== undefined;

@@ -3,6 +3,8 @@ import type { Transaction } from '../core/db/database.ts';
 import { Count } from '../core/db/rows.ts';
 import { sql } from '../core/db/sql.ts';
 import type { Owner, Writer } from '../core/ownership.ts';
+import { onlyIs } from '../room/export-store.ts';
+import type { Only } from '../room/exporting.ts';
 import { SubscriptionRow, type SubscriptionSpec } from './schema.ts';
 
 const columns = sql`tenant, id, spec, secrets, revision, owner, created_at, updated_at, updated_by`;
@@ -15,10 +17,10 @@ export function readSubscription(tx: Transaction, tenant: string, id: string): P
 }
 
 /** The subscriptions of a tenant, by id in byte order. */
-export function loadSubscriptions(tx: Transaction, tenant: string): Promise<SubscriptionRow[]> {
+export function loadSubscriptions(tx: Transaction, tenant: string, only?: Only): Promise<SubscriptionRow[]> {
   return tx.many(
     SubscriptionRow,
-    sql`select ${columns} from accord.event_subscription where tenant = ${tenant} order by id`,
+    sql`select ${columns} from accord.event_subscription where tenant = ${tenant} ${onlyIs(only, sql`id`)} order by id`,
   );
 }
 

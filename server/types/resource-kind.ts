@@ -18,7 +18,7 @@ import {
 } from './actions.ts';
 import { entityTypeOfManifest, parseTypeKey, relationshipTypeOfManifest, typeKeyOf } from './rules.ts';
 import type { EntityKind } from './schema.ts';
-import { loadEntityTypes, loadRelationshipTypes } from './store.ts';
+import { entityTypeNames, loadEntityTypes, loadRelationshipTypes, relationshipTypeNames } from './store.ts';
 
 const ENTITY_TYPES = 'ActorType or ResourceType';
 
@@ -38,8 +38,8 @@ function entityKind<Of extends ActorTypeManifest | ResourceTypeManifest>(
     transfer: (types, writer, { tenant, name }, to) =>
       transferEntityType(types, writer, tenant, { kind: entity, name }, to),
     remove: (types, writer, { tenant, name }) => deleteEntityType(types, writer, tenant, { kind: entity, name }),
-    async exported(tx, { tenant }) {
-      const rows = await loadEntityTypes(tx, tenant, entity);
+    async exported(tx, { tenant, only }) {
+      const rows = await loadEntityTypes(tx, tenant, entity, only);
       return rows.map(({ name, spec, owner }) => {
         const attributes = Object.entries(spec.attributes ?? {}).map(([attribute, rest]) => ({
           name: attribute,
@@ -52,6 +52,7 @@ function entityKind<Of extends ActorTypeManifest | ResourceTypeManifest>(
         return { name, owner, spec: { tenantRef: { name: tenant }, name, ...some } };
       });
     },
+    exportedNames: (tx, tenant) => entityTypeNames(tx, tenant, entity),
     // Types of actors and of resources share their names.
     checks: { family: ENTITY_TYPES },
   };
@@ -85,14 +86,15 @@ const relationshipTypeKind: ResourceKind<TypeServices, RelationshipTypeManifest>
   transfer: (types, writer, { tenant, name }, to) =>
     transferRelationshipType(types, writer, tenant, parseTypeKey(name), to),
   remove: (types, writer, { tenant, name }) => deleteRelationshipType(types, writer, tenant, parseTypeKey(name)),
-  async exported(tx, { tenant }) {
-    const rows = await loadRelationshipTypes(tx, tenant);
+  async exported(tx, { tenant, only }) {
+    const rows = await loadRelationshipTypes(tx, tenant, only);
     return rows.map(({ from_type: from, name, to_type: to, spec, retired, owner }) => {
       const key = typeKeyOf({ from, name, to });
       const skipped = retired ? { skipped: `the relationship type ${key} is retired and left out` } : {};
       return { name: key, owner, spec: { tenantRef: { name: tenant }, from, name, to, ...spec }, ...skipped };
     });
   },
+  exportedNames: relationshipTypeNames,
   checks: {
     // A condition of a policy names the middle of user:drives:car.
     defines: ({ spec }) => [{ family: 'relationship', name: spec.name }],

@@ -3,6 +3,8 @@ import type { Transaction } from '../core/db/database.ts';
 import { Count } from '../core/db/rows.ts';
 import { column, none, sql } from '../core/db/sql.ts';
 import { apiOwner, type Owner, type Writer } from '../core/ownership.ts';
+import { listNames, onlyIs } from '../room/export-store.ts';
+import type { Only } from '../room/exporting.ts';
 import {
   type EntityKind,
   EntityTypeRow,
@@ -14,6 +16,8 @@ import {
 
 const entityColumns = sql`tenant, name, kind, spec, revision, owner, updated_at, updated_by`;
 const relationshipColumns = sql`tenant, from_type, name, to_type, spec, retired, revision, owner, updated_at, updated_by`;
+/** As typeKeyOf writes it. */
+const typeKey = sql`concat_ws(':', from_type, name, to_type)`;
 const Found = Type.Object({ found: Type.Boolean() });
 
 /** @param lockFor `delete`: for the rest of the transaction nobody writes records of the type; `use`: nobody removes it */
@@ -31,13 +35,21 @@ export function readEntityType(
 }
 
 /** By name in byte order: of one tenant (and kind), or of all in a system transaction. */
-export function loadEntityTypes(tx: Transaction, tenant?: string, kind?: EntityKind): Promise<EntityTypeRow[]> {
+export function loadEntityTypes(
+  tx: Transaction,
+  tenant?: string,
+  kind?: EntityKind,
+  only?: Only,
+): Promise<EntityTypeRow[]> {
   return tx.many(
     EntityTypeRow,
     sql`select ${entityColumns} from accord.entity_type ${tenant === undefined ? none : sql`where tenant = ${tenant}`}
-      ${kind === undefined ? none : sql`and kind = ${kind}`} order by tenant, name`,
+      ${kind === undefined ? none : sql`and kind = ${kind}`} ${onlyIs(only, sql`name`)} order by tenant, name`,
   );
 }
+
+export const entityTypeNames = (tx: Transaction, tenant: string, kind: EntityKind) =>
+  listNames(tx, sql`select name, owner from accord.entity_type where tenant = ${tenant} and kind = ${kind}`);
 
 export async function countTypes(tx: Transaction, tenant: string, table: 'entity' | 'relationship'): Promise<number> {
   const from = table === 'entity' ? sql`accord.entity_type` : sql`accord.relationship_type`;
@@ -128,13 +140,20 @@ export function loadTypesTouching(
 }
 
 /** In byte order: of one tenant, or of all in a system transaction. */
-export function loadRelationshipTypes(tx: Transaction, tenant?: string): Promise<RelationshipTypeRow[]> {
+export function loadRelationshipTypes(tx: Transaction, tenant?: string, only?: Only): Promise<RelationshipTypeRow[]> {
   return tx.many(
     RelationshipTypeRow,
     sql`select ${relationshipColumns} from accord.relationship_type
-      ${tenant === undefined ? none : sql`where tenant = ${tenant}`} order by tenant, from_type, name, to_type`,
+      ${tenant === undefined ? none : sql`where tenant = ${tenant}`} ${onlyIs(only, typeKey)}
+      order by tenant, from_type, name, to_type`,
   );
 }
+
+export const relationshipTypeNames = (tx: Transaction, tenant: string) =>
+  listNames(
+    tx,
+    sql`select ${typeKey} as name, owner from accord.relationship_type where tenant = ${tenant} and not retired`,
+  );
 
 export async function upsertRelationshipType(
   tx: Transaction,

@@ -144,7 +144,7 @@ describe('a search', () => {
     const first = await find(undefined, 1);
     expect(first).toEqual({ rows: [], next: { at: expect.any(String), id: expect.any(String) } });
     expect(await find(first.next, 1)).toEqual({ rows: [] });
-    expect(limits.decisionsLookedAtMax).toBeGreaterThan(limits.pageItemsMax);
+    expect(limits.logEntriesLookedAtMax).toBeGreaterThan(limits.pageItemsMax);
   });
 
   test('uses an index for each of its filters', async () => {

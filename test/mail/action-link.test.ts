@@ -1,8 +1,9 @@
 /** The link of a built-in mail carries a secret: no template can send it elsewhere, or see it. */
 import { describe, expect, test } from 'vitest';
-import { TemplateError } from '../../server/mail/in-time.ts';
+import { limits } from '../../server/core/limits.ts';
 import { writeOwn, writeWaiting } from '../../server/mail/rendering.ts';
 import { answerOf } from '../../server/mail/rules.ts';
+import { TemplateError } from '../../server/mail/template-error.ts';
 import { shownVariables } from '../../server/mail/variables.ts';
 
 const actionUrl = 'https://accord.example/account/reset?tenant=x&token=s3cret#part';
@@ -17,6 +18,10 @@ describe('stands', () => {
     ['<p><a href="{{ actionUrl }}">Reset</a></p>', `<p><a href="${escaped}">Reset</a></p>`],
     ["<a href='{{actionUrl}}'>{{ actionUrl }}</a>", `<a href="${escaped}">${escaped}</a>`],
     ['<p>Go to</p><p>{{ actionUrl }}</p>', `<p>Go to</p><p>${escaped}</p>`],
+    [
+      '<a href="{{ actionUrl }}" style="display:inline-block">Reset</a><p>{{ actionUrl }}</p>',
+      `<a href="${escaped}" style="display:inline-block">Reset</a><p>${escaped}</p>`,
+    ],
     ['Go to &lt;{{ actionUrl }}&gt;, or <b>{{ actionUrl }}</b>.', `Go to &lt;${escaped}&gt;, or <b>${escaped}</b>.`],
   ])('in HTML: %s', (html, expected) => {
     expect(write({ html }).html).toBe(expected);
@@ -45,6 +50,12 @@ describe('is refused', () => {
     '<p>https://evil.example/?u={{ actionUrl }}</p>',
     '<p>https://evil.example/?u=<b>{{ actionUrl }}</b></p>',
     '<p>https://evil.example/?u=1&amp;v={{ actionUrl }}</p>',
+    'https://evil.example/?u=<div style="display:inline">{{ actionUrl }}</div>',
+    'https://evil.example/?u=<p style="color:red; display: inline-block">{{ actionUrl }}</p>',
+    '<div style="display:inline">https://evil.example/?u=</div>{{ actionUrl }}',
+    '<p style="display:table-cell">https://evil.example/?u=</p><p style="display:table-cell">{{ actionUrl }}</p>',
+    'https://evil.example/?u=<table style="display:inline"><tr><td>{{ actionUrl }}</td></tr></table>',
+    'https://evil.example/?u=<img src="https://evil.example/1.png" alt="">{{ actionUrl }}',
     '<p>https://evil.example/({{ actionUrl }})</p>',
     '<p>https://evil.example/\u200b{{ actionUrl }}</p>',
     '<p>{{ actionUrl | remove: "https://" }}</p>',
@@ -90,6 +101,9 @@ test('a mail is written by the built-in template where the link would go elsewhe
 test('what a mail server says is cut before it is searched for addresses', () => {
   const before = process.threadCpuUsage();
   expect(answerOf(`554 ${'a'.repeat(1_000_000)}`)).toBe('554');
+  const long = (chars: number) => `554 ${'a'.repeat(chars - 4)}`;
+  expect(answerOf(long(limits.mailAnswerCharsLookedAtMax))).toHaveLength(limits.mailAnswerCharsMax);
+  expect(answerOf(long(limits.mailAnswerCharsLookedAtMax + 1))).toBe('554');
   expect(answerOf(`550 <bob@example.org>: no such user\r\n${'x'.repeat(100_000)}`)).toBe('550 <***>: no such user');
   expect(answerOf(`550 ${'bob@example.org '.repeat(500)}bob`)).not.toMatch(/bob|@/);
   const { user, system } = process.threadCpuUsage(before);

@@ -226,6 +226,16 @@ describe('a template of a tenant', () => {
       html: expect.stringContaining('<table role="presentation"'),
     });
     expect((await config('POST', `${invitation}/preview`, { subject: 'x', text: '{{ x }}' })).status).toBe(400);
+    for (const parts of [{}, { subject: 'x', html: '<a href="{{ actionUrl }}">x</a>' }]) {
+      const script = await config('POST', `${invitation}/preview`, {
+        ...parts,
+        variables: { actionUrl: 'javascript:alert(1)' },
+      });
+      expect([script.status, script.body.errors]).toEqual([
+        400,
+        [{ pointer: '/variables/actionUrl', detail: 'Must be a URL with https or http.' }],
+      ]);
+    }
     expect((await config('POST', '/templates/nothing/en/preview', {})).status).toBe(404);
   });
 

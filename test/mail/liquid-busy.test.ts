@@ -1,7 +1,8 @@
 /** The bound on the time of rendering, on a machine that is busy with something else. */
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
-import { inTime, TemplateError } from '../../server/mail/in-time.ts';
+import { TemplateError } from '../../server/mail/template-error.ts';
+import { withTimeLimit } from '../../server/mail/time-limit.ts';
 
 /** Work that takes too long in its first `times`. */
 function slow(times: number) {
@@ -17,24 +18,30 @@ const noCpu = () => 0;
 
 describe('work', () => {
   test('that did not get the CPU is done again with more time', () => {
-    expect(inTime(slow(1), noCpu)).toBe(2);
+    expect(withTimeLimit(slow(1), noCpu)).toBe(2);
+    expect(withTimeLimit(slow(limits.mailRenderAttemptsMax - 1), noCpu)).toBe(limits.mailRenderAttemptsMax);
   });
 
-  test('that takes too long three times is refused', () => {
-    expect(() => inTime(slow(3), noCpu)).toThrow(TemplateError);
+  test('that takes too long three times is refused, after mailRenderWaitMsMax each', () => {
+    const began = performance.now();
+    expect(() => withTimeLimit(slow(limits.mailRenderAttemptsMax), noCpu)).toThrow(TemplateError);
+    const waited = performance.now() - began;
+    expect(waited).toBeGreaterThanOrEqual((limits.mailRenderAttemptsMax - 1) * limits.mailRenderWaitMsMax);
+    // The work would take 50 seconds.
+    expect(waited).toBeLessThan(10 * limits.mailRenderWaitMsMax);
   });
 
   test('that had the CPU is not done again', () => {
     let cpu = 0;
     const work = slow(1);
-    expect(() => inTime(work, () => (cpu += limits.mailRenderMsMax))).toThrow(TemplateError);
+    expect(() => withTimeLimit(work, () => (cpu += limits.mailRenderMsMax))).toThrow(TemplateError);
     expect(work()).toBe(2);
   });
 
   test('throws what it throws', () => {
     const error = new Error('its own');
     expect(() =>
-      inTime(() => {
+      withTimeLimit(() => {
         throw error;
       }),
     ).toThrow(error);

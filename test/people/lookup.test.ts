@@ -1,5 +1,5 @@
-/** C/lookup: a pasted id finds what carries it, each role what it reads elsewhere. */
-import { beforeAll, expect, test } from 'vitest';
+/** C/lookup: an id finds its records, each role what it reads elsewhere. */
+import { beforeAll, describe, expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
@@ -21,8 +21,10 @@ const kindsOf = async (id: string, role?: Role) => {
   return typeof found === 'number' ? found : found.map(({ kind, what }) => `${kind} ${what}`).sort();
 };
 const run = (text: string, values: unknown[] = []) => asAdmin(server.db.adminUrl, text, [tenant, ...values]);
-const idIn = async (table: string) => {
-  const [row] = (await run(`select id from accord.${table} where tenant = $1 order by id desc limit 1`)) as {
+const idIn = async (table: string, where = 'true') => {
+  const [row] = (await run(
+    `select id from accord.${table} where tenant = $1 and ${where} order by id desc limit 1`,
+  )) as {
     id: string;
   }[];
   return row?.id as string;
@@ -57,7 +59,7 @@ test('a request id finds all that the request made', async () => {
 
 test('support sees nobody by name', async () => {
   const said = JSON.stringify(await lookUp('asked-7', 'support'));
-  expect(said).not.toMatch(/alice|c1|not known/);
+  expect(said).not.toMatch(/alice|"c1"|not known/);
   expect(JSON.stringify(await lookUp('asked-7'))).toMatch(/alice/);
 });
 
@@ -98,7 +100,7 @@ test('of another tenant nothing is found, and what is no id is refused', async (
   expect(await lookUp('a'.repeat(129))).toBe(400);
 });
 
-test('of a request, the newest entries of a log are looked through: decisionsLookedAtMax', async () => {
+test('of a request, the newest entries of a log are looked through: logEntriesLookedAtMax', async () => {
   const others = (count: number) =>
     run(
       `insert into accord.decision (tenant, at, caller, request, answer, revision, duration_us, request_id)
@@ -108,14 +110,65 @@ test('of a request, the newest entries of a log are looked through: decisionsLoo
   await decide('deep', "now() - interval '1 minute'");
   const newer = async () => {
     const [row] = (await run(
-      `select count(*)::int as n from accord.decision where tenant = $1 and at > now() - interval '50 seconds'`,
+      `select count(*)::int as n from accord.decision where tenant = $1
+         and at > (select at from accord.decision where tenant = $1 and request_id = 'deep')`,
     )) as {
       n: number;
     }[];
     return row?.n as number;
   };
-  await others(limits.decisionsLookedAtMax - 1 - (await newer()));
+  await others(limits.logEntriesLookedAtMax - 1 - (await newer()));
   expect(await kindsOf('deep')).toEqual(['decision deny']);
   await others(1);
   expect(await kindsOf('deep')).toEqual([]);
+  expect(await lookUp('other')).toHaveLength(limits.lookupRecordsMax);
+});
+
+describe('while a person is being erased', () => {
+  const decided = async (
+    request: string,
+    { caller = 'client:backend', subject = 'zoe', resource = 'c1', reason = 'no' },
+  ) =>
+    run(
+      `insert into accord.decision (tenant, at, caller, action, request, answer, revision, duration_us, request_id)
+       values ($1, now(), $3, 'car:read', jsonb_build_object('subject', jsonb_build_object('id', $4::text),
+         'resource', jsonb_build_object('type', 'user', 'id', $5::text)), jsonb_build_object('outcome', 'deny', 'reason', $6::text), 1, 5, $2)`,
+      [request, caller, subject, resource, reason],
+    );
+
+  test('its decisions are not shown, and those about others without its id', async () => {
+    await decided('of-gone', { subject: 'gone' });
+    await decided('by-gone', { caller: 'user:user:gone' });
+    await decided('about-gone', { resource: 'gone' });
+    await decided('says-gone', { reason: 'gone' });
+    const own = await idIn('decision', "request_id = 'of-gone'");
+    const timeline = async (id: string) =>
+      (await members['security-admin']('GET', `/people/user/${id}/timeline?kinds=decision`)).body;
+    expect(await lookUp('of-gone')).toHaveLength(1);
+    expect((await timeline('gone')).items).toHaveLength(1);
+    const pseudonym = server.services.encrypter.digest(Buffer.from('gone'), ['erased', tenant]);
+    await run(
+      `insert into accord.erased_actor (tenant, pseudonym, type, is_user, erased_at, progress) values ($1, $2, 'user', true, now(), '{}')`,
+      [pseudonym],
+    );
+    expect(await lookUp('of-gone')).toEqual([]);
+    expect(await lookUp(own)).toEqual([]);
+    expect(await lookUp('by-gone')).toEqual([]);
+    expect(await lookUp('about-gone')).toMatchObject([{ resource: { type: 'user', id: `erased:${pseudonym}` } }]);
+    expect(await lookUp('says-gone')).toMatchObject([{ reason: `erased:${pseudonym}`, what: 'deny' }]);
+    expect((await timeline('gone')).items).toEqual([]);
+    const { items } = await timeline('zoe');
+    expect(items).toHaveLength(2);
+    expect(JSON.stringify(items)).not.toMatch(/"gone"|:gone/);
+  });
+});
+
+test('support sees why a mail was not sent, as it does in the list of mails', async () => {
+  await run(
+    `insert into accord.mail_message (tenant, id, template, transactional, recipient_digest, recipient_mask, status, reason, next_at,
+       created_at, expires_at, settled_at, kept_until)
+     values ($1, gen_random_uuid(), 'consent-renewal', true, sha256('a'), 'a***@example.com', 'failed', 'bounced', now(), now(), now(), now(), now())`,
+  );
+  const found = await lookUp(await idIn('mail_message', 'reason is not null'), 'support');
+  expect(found).toMatchObject([{ kind: 'mail', reason: 'bounced', contact: '***' }]);
 });

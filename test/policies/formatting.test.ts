@@ -48,6 +48,13 @@ describe('what does not parse', () => {
   });
 });
 
+test('a source whose layout would not be valid is refused without lines, which would be those of the layout', async () => {
+  const rego = 'package t\n\nq # interrupting\n\n[a] # the head of a rule\n\n{ m = [1,2,\n 3, ];\n a = m[i]\n}\n';
+  const { status, body } = await format(rego);
+  expect([status, body.code]).toEqual([400, 'policy_does_not_compile']);
+  expect(body.detail).toContain('the source cannot be formatted: its layout cannot be read');
+});
+
 describe('bounds', () => {
   const { regoSourceBytesMax: max } = limits;
   const long = (bytes: number) => `package t\n\n# ${'a'.repeat(bytes - 'package t\n\n# \n'.length)}\n`;

@@ -185,6 +185,15 @@ describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000
     await form.getByText('The signing secret is shown this once').waitFor();
     const { resources } = (await config('GET', '/event-stream/subscriptions')).body;
     expect(resources.length).toBe(1);
+    // A list whose objects do not arrive is none of their names.
+    const each = '**/event-stream/subscriptions/*';
+    await page.route(each, (route) => route.abort());
+    await page.goto(at('/subscriptions'));
+    const list = page.getByRole('main');
+    await list.getByText('The server does not answer.').waitFor();
+    await page.unroute(each);
+    await list.getByRole('button', { name: 'Try again' }).click();
+    await list.getByRole('cell', { name: 'https://hooks.example.com/away' }).waitFor();
     await config('DELETE', `/event-stream/subscriptions/${resources[0]}`);
     // A list.
     await page.goto(at(''));
@@ -207,6 +216,19 @@ describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000
     await row.click();
     const details = page.getByRole('complementary');
     await details.getByRole('link', { name: 'Explain it in the policy' }).waitFor();
+    // The answer to a query, and what a policy was told and answered, are records, too.
+    const query = await opened.context.newPage();
+    await query.goto(at('/query'));
+    await query.getByRole('button', { name: 'Run' }).click();
+    const answer = query.getByRole('region', { name: 'Answer' });
+    await answer.waitFor();
+    const { decisions } = (await config('GET', '/decisions?outcome=deny')).body;
+    const policy = await opened.context.newPage();
+    await policy.goto(at(`/../policies/car%3Adrive?decision=${decisions[0].id}`));
+    const denied = policy.getByText(/^Denied/);
+    await denied.first().waitFor();
+    const input = policy.getByRole('textbox', { name: /input/i });
+    await input.getByText('bob').waitFor();
     await asAdmin(server.db.adminUrl, 'delete from accord.member where tenant = $1 and email = $2', [tenant, email]);
     await comeBackLater(page);
     const dialog = page.getByRole('dialog', { name: 'You are not a member of this tenant any more' });
@@ -218,6 +240,15 @@ describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000
     await page.getByRole('main').getByRole('alert').first().waitFor();
     expect(await row.count()).toBe(0);
     await look(page, 'activity-member-removed');
+    for (const [other, shown] of [
+      [query, answer],
+      [policy, denied.first()],
+      [policy, input.getByText('bob')],
+    ] as const) {
+      await comeBackLater(other);
+      await shown.waitFor({ state: 'detached' });
+    }
+    await Promise.all([query.close(), policy.close()]);
     await page.getByRole('alert').getByRole('link', { name: 'Your tenants' }).click();
     await page.getByRole('heading', { level: 1, name: 'You are not a member of a tenant.' }).waitFor();
   });

@@ -132,16 +132,32 @@ describe.skipIf(executablePath === undefined)('consents', async () => {
     // It has no form of its own: its spec is changed as YAML.
     await page.getByRole('button', { name: 'Open a change' }).click();
     const editor = page.getByRole('textbox', { name: 'The spec of the ConsentDefinition' });
-    const write = async (made: object) => {
+    const type = async (text: string) => {
       await editor.click();
       await page.keyboard.press('Control+a');
-      await page.keyboard.insertText(stringify({ ...spec, ...made }));
-      await page.getByRole('button', { name: 'Show the change' }).click();
+      await page.keyboard.insertText(text);
     };
+    const show = page.getByRole('button', { name: 'Show the change' });
+    const write = async (made: object) => {
+      await type(stringify({ ...spec, ...made }));
+      await show.click();
+    };
+    await type('languageFallback: lookup\ntitles: *none\n');
+    await show.click();
+    await page
+      .getByText(/^Unresolved alias .*: none$/)
+      .first()
+      .waitFor();
     await write({ languageFallback: 'guess' });
     await page.getByText('/languageFallback must be').first().waitFor();
     await look(page, 'consents-change-refused');
-    await write({ languageFallback: 'lookup' });
+    // An answer about a text that is not there any more opens nothing.
+    const stopped = page.waitForEvent('requestfailed', (one) => one.url().endsWith('/resources/manifest/check'));
+    const lookup = stringify({ ...spec, languageFallback: 'lookup' });
+    await whileSent(page, 'POST', '/resources/manifest/check', () => type(lookup));
+    await write({ languageFallback: 'none' });
+    await stopped;
+    await show.click();
     const change = page.getByRole('dialog', { name: 'The change' });
     await change.locator('pre').getByText('languageFallback: lookup').waitFor();
     await change.getByText('files test owns this').waitFor();

@@ -20,7 +20,7 @@ const writes =
 /** Pages and forms that a role does not get to see. */
 const closed = {
   'config-editor': /^(Members|Audit log)/,
-  'config-viewer': /^(New|Given consents|Ledger|Events|Members|Audit log)/,
+  'config-viewer': /^(New|Given consents|Ledger|Events|Mail$|Members|Audit log)/,
   support: /^(New|Events|Members)/,
 };
 

@@ -200,7 +200,7 @@ describe.skipIf(executablePath === undefined)('the model', { timeout: 120_000 },
     // The bracket alone is deleted, by keyboard, and comes back.
     await bracket.focus();
     await page.keyboard.press('Delete');
-    await page.getByRole('dialog').getByRole('button', { name: 'Inherit no longer' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Stop inheriting' }).click();
     await expect.poll(() => stored('user:cleans:car')).toEqual([]);
     // Those of what was saved before are there, too.
     const undo = page.getByRole('button', { name: 'Undo' });

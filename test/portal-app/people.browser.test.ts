@@ -74,6 +74,8 @@ describe.skipIf(executablePath === undefined)('people', { timeout: 120_000 }, as
       relationshipType: 'drives',
       to: { type: 'car', id: '2' },
     });
+    const many = Array.from({ length: 51 }, (_, index) => `wim${index + 10}`);
+    await Promise.all(many.map((id) => call('PUT', `/${tenant}/actors/user/${id}`, { displayName: 'Wim' }, backend)));
     await call('PUT', `/${tenant}/actors/user/alice`, { displayName: 'Alice Aerts' }, backend);
     await call(
       'POST',
@@ -111,6 +113,12 @@ describe.skipIf(executablePath === undefined)('people', { timeout: 120_000 }, as
     // A name that is the id in lower case finds it.
     await page.goto(at('/people?q=Alice'));
     await page.getByRole('row', { name: /alice/ }).waitFor();
+    // Also those behind the first page.
+    await page.goto(at('/people?q=WIM'));
+    await page.getByRole('row', { name: /wim10/ }).waitFor();
+    expect(await page.getByRole('row', { name: /wim60/ }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await page.getByRole('row', { name: /wim60/ }).waitFor();
     // Who was invited and did not accept is kept by the address, and can be erased by it.
     await page.goto(at('/people?q=bob@example.com'));
     await page.getByText('Nobody has an account or an accepted invitation of bob@example.com.').waitFor();
@@ -244,7 +252,7 @@ describe.skipIf(executablePath === undefined)('people', { timeout: 120_000 }, as
     await comeBack(page);
     await page.getByText('user/alice drives car/***').first().waitFor();
     expect(await page.getByText('car/1').count()).toBe(0);
-    await page.goto(at('/people?q=alice'));
+    await page.goto(at('/people?q=Alice'));
     await page.getByRole('row', { name: /alice/ }).click();
     await page.getByText('user/alice drives car/***').first().waitFor();
     for (const name of ['Erase', 'Send again', 'Revoke the invitation', /^End/, 'Search'])

@@ -200,6 +200,12 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
     await page.getByRole('button', { name: 'Write the policy' }).click();
     await heading(page, 'car sale');
     await page.getByRole('button', { name: 'Change the name' }).click();
+    // Not that of another one that is not saved.
+    const lent = `accord.draft.${encodeURIComponent(site.email)}/${tenant}/policy/car:lend`;
+    await page.evaluate(`localStorage.setItem(${JSON.stringify(lent)}, '{"at":0,"value":{}}')`);
+    await page.getByLabel('Name', { exact: true }).fill('car:lend');
+    await page.getByRole('dialog').getByRole('button', { name: 'Change the name' }).click();
+    await page.getByText('This browser has a policy car:lend already, which is not saved.').waitFor();
     await page.getByLabel('Name', { exact: true }).fill('car:sell');
     await page.getByRole('dialog').getByRole('button', { name: 'Change the name' }).click();
     await heading(page, 'car:sell');
@@ -260,6 +266,8 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
         await editor(page).click();
         await page.keyboard.press(key);
         await page.getByText('fails', { exact: true }).waitFor();
+        const typed = drive.replace('car.drive', 'car.sell').replace('"drives"', '"is_owner_of"');
+        await whileSent(page, 'POST', '/test', () => type(page, `${typed}# typed meanwhile\n`));
       }
       await page.getByRole('button', { name: 'Accept the new answer' }).click();
       await page.getByText('passes').waitFor();
@@ -271,6 +279,7 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
     await page.getByText('Revision 1 is saved and served.').waitFor();
     const { body: stored } = await config('GET', '/policies/car%3Asell');
     expect(stored.rego).toContain('"is_owner_of"');
+    expect(stored.rego).toContain('# typed meanwhile');
     expect(stored.tests).toMatchObject([{ name: 'a stranger', expect: { outcome: 'deny' } }]);
     // It is deleted, and put back with its case.
     await page.getByRole('button', { name: 'Delete', exact: true }).click();

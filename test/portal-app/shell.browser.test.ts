@@ -78,7 +78,7 @@ describe.skipIf(executablePath === undefined)('the portal', { timeout: 120_000 }
 
   test('a pasted request id, or the id of a record, opens what has it', async () => {
     const decision = `insert into accord.decision (tenant, at, caller, action, request, answer, revision, duration_us, request_id)
-      values ($1, now(), 'client:b', 'car:read', '{"subject":{"id":"alice"}}', '{"outcome":"deny"}', 1, 5, 'asked-7') returning id`;
+      values ($1, now(), 'client:b', 'car:read', '{"subject":{"id":"alice"}}', '{"outcome":"deny"}', 1, 5, 'request-7') returning id`;
     const [row] = (await asAdmin(site.server.db.adminUrl, decision, [tenant])) as { id: string }[];
     await using opened = await open();
     const { page, complaints } = opened;
@@ -86,10 +86,10 @@ describe.skipIf(executablePath === undefined)('the portal', { timeout: 120_000 }
     await heading(page, 'Overview');
     await page.waitForLoadState('networkidle');
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox').fill('asked-7');
+    await page.getByRole('combobox').fill('request-7');
     await page.getByRole('option', { name: 'deny car:read' }).waitFor();
-    await page.getByRole('option', { name: 'asked-7', exact: true }).click();
-    await heading(page, 'What has this id');
+    await page.getByRole('option', { name: 'request-7', exact: true }).click();
+    await heading(page, 'Find by id');
     await page.getByRole('link', { name: 'deny car:read' }).waitFor();
     await lookAround(page, 'portal-found');
     await page.keyboard.press('Control+k');

@@ -167,7 +167,13 @@ describe('what a role may not do is refused', () => {
   test.each([
     ['config-viewer', [questions]],
     ['support', [questions, 'POST /decisions/{id}/explain']],
-    ['config-editor', ['POST /decisions/{id}/explain', 'POST /access/v1/search/', 'POST /tokens/check']],
+    [
+      'config-editor',
+      [
+        ...['POST /decisions/{id}/explain', 'POST /access/v1/search/', 'POST /tokens/check'],
+        ...['POST /policy-format', 'POST /resources/manifest/check'],
+      ],
+    ],
   ] as const)('%s', async (role, asks) => {
     const tenant = await server.tenant();
     const { browser } = await enrolled(tenant, role);

@@ -16,7 +16,10 @@ import { parseYaml, yamlOf } from '../../portal/src/manifests/yaml.ts';
 import { specOf as typeSpecOf } from '../../portal/src/screens/model/manifest.ts';
 import { specOf as brandedSpecOf } from '../../portal/src/screens/settings/tenant/branding.ts';
 import { systemClock } from '../../server/core/clock.ts';
-import { readTenant } from '../../server/tenants/index.ts';
+import type { Only } from '../../server/room/exporting.ts';
+import { kindsOf } from '../../server/room/resource-kind.ts';
+import { rooms } from '../../server/rooms.ts';
+import { readTenant, type TenantRow } from '../../server/tenants/index.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { save } from '../operator/harness.ts';
 import { MemorySource } from '../operator/memory-source.ts';
@@ -343,6 +346,39 @@ describe('C/resources/manifest', () => {
       ...{ 'security-admin': [], 'config-editor': ['Tenant'], 'config-viewer': ['Tenant'] },
       support: ['Tenant', 'PolicyData'],
     });
+    for (const { kind } of kindsOf(rooms)) {
+      const { name } = cases.find((one) => one.kind === kind.definition.kind) as Case;
+      const namesOf = (only: Only) =>
+        server.services.database.tenantSnapshot(tenant, async (tx) => {
+          const { spec: tenantSpec } = (await readTenant(tx, tenant)) as TenantRow;
+          const context = { tenant, tenantSpec, allowPastDates: false, now: 0, only };
+          return (await kind.exported(tx, context)).map((one) => one.name);
+        });
+      const isTenant = name === tenant;
+      const manifest = isTenant ? tenant : `${tenant}/${objectOf(name)}`;
+      expect([await namesOf({ name }), await namesOf({ manifest })], name).toEqual([[name], [name]]);
+      // The content of others is not read.
+      if (!isTenant) expect([await namesOf({ name: 'x' }), await namesOf({ manifest: 'x/y' })], name).toEqual([[], []]);
+    }
+  });
+
+  test('two names of the API that Kubernetes would have as one get two', async () => {
+    const tenant = await server.tenant({});
+    const config = await configClient(server, tenant, 'security-admin');
+    const named = async (name: string) => {
+      expect((await config('PUT', `/clients/${name}`, { body: { grantTypes: ['client_credentials'] } })).status).toBe(
+        200,
+      );
+      return async () =>
+        (await config('GET', `/resources/manifest?kind=OAuthClient&name=${name}`)).body.manifest.metadata.name;
+    };
+    const first = await named('back.end');
+    expect(await first()).toBe('back-end');
+    const second = await named('back_end');
+    expect([await first(), await second()]).toEqual([
+      expect.stringMatching(/^back-end-[0-9a-f]{8}$/),
+      expect.stringMatching(/^back-end-[0-9a-f]{8}$/),
+    ]);
   });
 
   test('an object is found by its manifest; what is wrong with the question is said', async () => {
@@ -381,6 +417,16 @@ describe('C/resources/manifest', () => {
     ]);
     expect(await errorsOf({ tenantRef: { name: 'other' }, name: 'user' })).toEqual([
       { pointer: '/spec/tenantRef/name', detail: `must be ${tenant}` },
+    ]);
+    const admin = await configClient(server, tenant, 'security-admin');
+    const other = {
+      apiVersion: 'accord.dev/v1alpha1',
+      kind: 'Tenant',
+      metadata: { name: 'other' },
+      spec: { displayName: 'Other', audiences: ['https://a.test'] },
+    };
+    expect((await admin('POST', '/resources/manifest/check', { body: { manifest: other } })).body.errors).toEqual([
+      { pointer: '/metadata/name', detail: `must be ${tenant}` },
     ]);
     const viewer = await configClient(server, tenant, 'config-viewer');
     const asked = await viewer('POST', '/resources/manifest/check', { body: { manifest: { kind: 'ActorType' } } });

@@ -24,6 +24,12 @@ const useOwnKey = (name: string) => ofPerson(useContext(PersonContext)) + name;
 
 export const useHasDraft = (name: string) => read(useOwnKey(name)) !== undefined;
 
+/** What this browser has of a name, for one that is chosen while the page is open. */
+export function useReadDraft() {
+  const email = useContext(PersonContext);
+  return (name: string) => read(ofPerson(email) + name)?.value;
+}
+
 /** Keeps a draft of what is not stored yet, at once: for a page that is opened with it. */
 export function useKeepNew() {
   const email = useContext(PersonContext);

@@ -5,12 +5,17 @@ import { BrokenOff } from './problem.ts';
 export async function* piecesOf({ body }: Response, signal: AbortSignal): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   if (body === null) return;
   const reader = body.getReader();
-  for (;;) {
-    const { done, value } = await reader.read().catch((error) => {
-      throw signal.aborted ? error : new BrokenOff(error);
-    });
-    if (done) return;
-    yield value;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read().catch((error) => {
+        throw signal.aborted ? error : new BrokenOff(error);
+      });
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    // Who reads no further needs no more of it. What ended or failed has nothing to cancel.
+    await reader.cancel().catch(() => {});
   }
 }
 

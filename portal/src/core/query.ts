@@ -1,7 +1,7 @@
 /** The cache of what was read, and lists that come page by page. */
 import { type keepPreviousData, type Query, QueryCache, QueryClient, useInfiniteQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { ApiProblem } from './problem.ts';
+import { ApiProblem, isMissing } from './problem.ts';
 import type { Session, Tenant } from './session.ts';
 
 const tries = 2;
@@ -107,6 +107,10 @@ export function usePages<T>(
   };
 }
 
+function ifMissing(error: unknown): undefined {
+  if (!isMissing(error)) throw error;
+}
+
 /** The objects of a list that has names alone. Support is given the names: each of its requests is audited. */
 export async function withObjects<T>(
   names: readonly string[],
@@ -117,7 +121,7 @@ export async function withObjects<T>(
   return Promise.all(
     names.map(async (name): Promise<{ name: string; of?: T }> => {
       // One that is gone since is a name.
-      const found = isLoaded ? await load(name).catch(() => undefined) : undefined;
+      const found = isLoaded ? await load(name).catch(ifMissing) : undefined;
       return found === undefined ? { name } : { name, of: found.data };
     }),
   );

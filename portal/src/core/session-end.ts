@@ -33,9 +33,12 @@ const subscribe = (listener: () => void) => {
   return () => listeners.delete(listener);
 };
 
+/** Whether the person is a member of the tenant still. */
+export const useIsMember = () => useSyncExternalStore(subscribe, () => isMember);
+
 /** A record that is open on the page, while the person may see it. */
 export function useRecord<T>(): readonly [T | undefined, Dispatch<SetStateAction<T | undefined>>] {
-  const maySee = useSyncExternalStore(subscribe, () => isMember);
+  const maySee = useIsMember();
   const [record, open] = useState<T>();
   return [maySee ? record : undefined, open];
 }

@@ -14,7 +14,6 @@ import './editor.css';
 import { look } from './look.ts';
 import { marks, type Reach, setReach, setToldLines } from './marks.ts';
 import { regoLanguage } from './rego-language.ts';
-import './editor.css';
 
 export type LineProblem = { line: number; column?: number; detail: string };
 type Props = {

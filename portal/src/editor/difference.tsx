@@ -7,7 +7,6 @@ import { useEffect, useRef } from 'react';
 import './editor.css';
 import { look } from './look.ts';
 import { regoLanguage } from './rego-language.ts';
-import './editor.css';
 
 type Side = { label: string; text: string };
 type Props = {

@@ -25,11 +25,11 @@ type Props = {
   form?: Opening;
   /** What a role must be allowed to write the object itself. @default edit */
   may?: 'edit' | 'admin';
-  /** What a role must be allowed to read the manifest. @default every role */
-  reads?: 'admin';
+  /** Whether the role may read the manifest. */
+  isReadable?: boolean;
 };
 
-export function Owned({ of, owner, form, may = 'edit', reads }: Props) {
+export function Owned({ of, owner, form, may = 'edit', isReadable = true }: Props) {
   const t = useTexts(texts);
   const { tenant, api } = useTenant();
   const [isCopying, setCopying] = useState(false);
@@ -40,7 +40,7 @@ export function Owned({ of, owner, form, may = 'edit', reads }: Props) {
     <>
       <div className="chips" style={{ marginBottom: 0 }}>
         <ManagedBy owner={owner} />
-        {(reads === undefined || mayDo(tenant.role, reads)) && (
+        {isReadable && (
           <button type="button" className="plain chip" onClick={() => setCopying(true)}>
             <Icon name="copy" /> {t.copy}
           </button>

@@ -2,7 +2,7 @@
 import { yaml } from '@codemirror/lang-yaml';
 import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useDraft } from '../core/drafts.ts';
 import { readOnce } from '../core/query.ts';
 import { useTenant } from '../core/session.ts';
@@ -70,7 +70,7 @@ function Editor({ stored, draftKey }: { stored: Stored; draftKey: string }) {
           {t.show}
         </Button>
         {draft !== undefined && (
-          <Button variant="default" onClick={drop}>
+          <Button variant="default" onClick={() => change(first)}>
             {t.discard}
           </Button>
         )}
@@ -88,7 +88,12 @@ function useCheck({ manifest }: Stored) {
   const [spec, setSpec] = useState<Spec>();
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
+  const running = useRef<AbortController>(undefined);
+  useEffect(() => () => running.current?.abort(), []);
+  // Also what is being asked: the answer is of a text that is not there any more.
   const forget = () => {
+    running.current?.abort();
+    setBusy(false);
     setSpec(undefined);
     setError(undefined);
     if (problems.length > 0) setProblems([]);
@@ -100,18 +105,22 @@ function useCheck({ manifest }: Stored) {
     const { value } = parsed;
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       return setProblems([{ line: 1, detail: t.notObject }]);
+    const stop = new AbortController();
+    const { signal } = stop;
+    running.current = stop;
     setBusy(true);
     try {
       const body = { manifest: { ...manifest, spec: value } };
-      const { data } = await api.post<{ errors: Refusal[] }>('/resources/manifest/check', { body });
+      const { data } = await api.post<{ errors: Refusal[] }>('/resources/manifest/check', { body, signal });
+      if (signal.aborted) return;
       // Pointers are of the manifest, lines of its spec.
       const ofSpec = data.errors.map((one) => ({ ...one, pointer: one.pointer.replace(/^\/spec/, '') }));
       if (ofSpec.length > 0) setProblems(parsed.placed(ofSpec));
       else setSpec(value as Spec);
     } catch (caught) {
-      setError(caught);
+      if (!signal.aborted) setError(caught);
     }
-    setBusy(false);
+    if (!signal.aborted) setBusy(false);
   };
   return { problems, spec, error, isBusy, check: (text: string) => void check(text), forget };
 }

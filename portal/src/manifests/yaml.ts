@@ -1,5 +1,5 @@
 /** Manifests in YAML, as `accord export` writes them. */
-import { isNode, LineCounter, parseDocument, stringify } from 'yaml';
+import { type Alias, type Document, isNode, LineCounter, parseDocument, stringify, visit } from 'yaml';
 import type { Manifest } from './manifest.ts';
 
 /** Words that YAML 1.1, which kubectl reads, takes for something else are quoted; texts of many lines stand as blocks. */
@@ -21,6 +21,14 @@ export function parseYaml(text: string): Parsed {
     ...{ line: lines.linePos(at).line, column: lines.linePos(at).col },
     detail: message.split('\n')[0]?.replace(/ at line \d+, column \d+:?$/, '') ?? '',
   }));
+  let value: unknown;
+  try {
+    if (problems.length === 0) value = document.toJS();
+  } catch (error) {
+    // An alias without its anchor, or more of them than anybody writes.
+    const at = lines.linePos(wrongAlias(document)?.range?.[0] ?? 0);
+    problems.push({ line: at.line, column: at.col, detail: error instanceof Error ? error.message : String(error) });
+  }
   /** The line of the innermost part of a pointer that is there. */
   const lineOf = (pointer: string): number => {
     const steps = pointer
@@ -35,9 +43,16 @@ export function parseYaml(text: string): Parsed {
     return 1;
   };
   return {
-    value: problems.length === 0 ? document.toJS() : undefined,
+    value,
     problems,
     placed: (refusals) =>
       refusals.map(({ pointer, detail }) => ({ line: lineOf(pointer), detail: `${pointer} ${detail}` })),
   };
+}
+
+/** The first alias of nothing, or else the first one. */
+function wrongAlias(document: Document): Alias | undefined {
+  const all: Alias[] = [];
+  visit(document, { Alias: (_, alias) => void all.push(alias) });
+  return all.find((one) => one.resolve(document) === undefined) ?? all[0];
 }

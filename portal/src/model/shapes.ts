@@ -45,6 +45,22 @@ export function partsOf(name: string): { from: string; relation: string; to: str
   const [from = '', relation = '', to = ''] = name.split(':');
   return { from, relation, to };
 }
+export const isSameInheritance = (a: Inheritance, b: Inheritance) =>
+  a.relationship === b.relationship && a.from === b.from;
+
+/** The pairs through which a relationship type could hold: from its begin to something, and from there to its end. */
+export function pairsOf(name: string, model: Model): Inheritance[] {
+  const { from, to } = partsOf(name);
+  const all = model.relationships.map(({ spec }) => spec.name).filter((one) => one !== name);
+  return all
+    .filter((one) => partsOf(one).from === from)
+    .flatMap((first) =>
+      all
+        .filter((one) => partsOf(one).from === partsOf(first).to && partsOf(one).to === to)
+        .map((second): Inheritance => ({ relationship: first, from: second })),
+    );
+}
+
 export const words = (relation: string) => relation.replaceAll('_', ' ');
 export const kindNames = {
   'actor-types': 'ActorType',

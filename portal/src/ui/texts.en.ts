@@ -73,7 +73,7 @@ export const en = {
   progressOf: (done: string, total: string) => `${done} of ${total}`,
   progressRate: (rate: string) => `${rate} per second`,
   progressLeft: (time: string) => `${time} left`,
-  exporting: 'The export arrives',
+  exporting: 'Downloading the export',
   exported: (name: string, count: number) =>
     `${name} is saved: ${plural('en', count, { one: '# entry', other: '# entries' })}.`,
   exportCancelled: (count: number) =>

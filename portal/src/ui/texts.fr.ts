@@ -77,7 +77,7 @@ export const fr = {
   progressOf: (done, total) => `${done} sur ${total}`,
   progressRate: (rate) => `${rate} par seconde`,
   progressLeft: (time) => `encore ${time}`,
-  exporting: 'L’export arrive',
+  exporting: 'Téléchargement de l’export',
   exported: (name, count) =>
     `${name} est enregistré : ${plural('fr', count, { one: '# entrée', other: '# entrées' })}.`,
   exportCancelled: (count) =>

@@ -79,7 +79,7 @@ export const nl = {
   progressOf: (done, total) => `${done} van ${total}`,
   progressRate: (rate) => `${rate} per seconde`,
   progressLeft: (time) => `nog ${time}`,
-  exporting: 'De export komt binnen',
+  exporting: 'De export wordt gedownload',
   exported: (name, count) => `${name} is bewaard: ${plural('nl', count, { one: '# regel', other: '# regels' })}.`,
   exportCancelled: (count) =>
     `De export is geannuleerd na ${plural('nl', count, { one: '# regel', other: '# regels' })}. Er is geen bestand bewaard.`,

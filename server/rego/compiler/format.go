@@ -18,8 +18,11 @@ func formatSource(q *request) *response {
 	first := q.laidOut(q.Source, (*attempt).parse)
 	last := first
 	for range formatRounds {
-		if last.errs != nil {
+		if last.errs != nil && last == first {
 			return &response{Errors: toErrors(last.errs, last.caps)}
+		}
+		if last.errs != nil { // its lines are those of the layout, which nobody has
+			return first.cannot("its layout cannot be read")
 		}
 		// What is laid out nests as deeply as what was: it is read without the pass that bounds the depth.
 		next := q.laidOut(last.text, (*attempt).parseBounded)

@@ -12786,7 +12786,7 @@ export interface paths {
                                 /** @enum {unknown} */
                                 kind: "mail" | "event" | "response";
                                 /**
-                                 * @description recorded: it waits to be sent. sent: a mail server accepted the mail. failed: the mail will not arrive. delivered: it was in the response.
+                                 * @description recorded: a mail waits to be sent; of an event nothing more follows. sent: a mail server accepted the mail. failed: the mail will not arrive. delivered: it was in the response.
                                  * @enum {unknown}
                                  */
                                 status: "recorded" | "delivered" | "sent" | "failed";
@@ -13312,7 +13312,7 @@ export interface paths {
                                 /** @enum {unknown} */
                                 kind: "mail" | "event" | "response";
                                 /**
-                                 * @description recorded: it waits to be sent. sent: a mail server accepted the mail. failed: the mail will not arrive. delivered: it was in the response.
+                                 * @description recorded: a mail waits to be sent; of an event nothing more follows. sent: a mail server accepted the mail. failed: the mail will not arrive. delivered: it was in the response.
                                  * @enum {unknown}
                                  */
                                 status: "recorded" | "delivered" | "sent" | "failed";
@@ -16040,13 +16040,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Find what carries an id: of a record, of a request, or the number of an event
+         * Find records by id: their own, that of a request, or the number of an event
          * @description The id of a decision, an invitation, a mail, an event, or an entry of the ledger or the audit log; or a request id (X-Request-Id), which decisions and entries have: of those the newest 20000 of each log are looked through. At most 50 are answered, newest first. Editors find no entries of the audit log; support finds neither events nor invitations, and sees no ids of actors and resources.
          */
         get: {
             parameters: {
                 query: {
-                    /** @description What was pasted. */
+                    /** @description The id, or the number of an event. */
                     id: string;
                 };
                 header?: never;

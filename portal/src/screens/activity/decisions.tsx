@@ -157,7 +157,7 @@ function Details({ decision, onClose }: { decision: Decision; onClose: () => voi
     <SidePanel label={t.details} title={action ?? t.details} onClose={onClose}>
       <div className="stack">
         <Facts facts={facts} />
-        {action !== undefined && (
+        {action !== undefined && action !== hidden && (
           <Link to={`/policies/${segment(action)}?decision=${segment(id)}`}>{t.openPolicy}</Link>
         )}
         <details>

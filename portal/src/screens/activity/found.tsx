@@ -1,8 +1,8 @@
 /** What carries an id that somebody pasted: each record, with the way to its place. */
-import { useState } from 'react';
 import { useFilters } from '../../core/address.ts';
 import { usePages } from '../../core/query.ts';
 import { useTenant } from '../../core/session.ts';
+import { useRecord } from '../../core/session-end.ts';
 import { useTexts } from '../../core/texts.ts';
 import {
   CodeBlock,
@@ -18,14 +18,14 @@ import {
   TextFilter,
   WithPanel,
 } from '../../ui/index.ts';
-import { type Found, lookUp, placeOf } from './lookup.ts';
+import { type LookupResult, lookUp, placeOf } from './lookup.ts';
 import { texts } from './texts.ts';
 
 export default function FoundPage() {
   const t = useTexts(texts);
   const { tenant, api } = useTenant();
   const [{ id }, set] = useFilters(['id']);
-  const [opened, setOpened] = useState<Found>();
+  const [opened, setOpened] = useRecord<LookupResult>();
   const pages = usePages(
     ['activity', tenant.code, 'found', id],
     async (_after, signal) => ({ rows: await lookUp(api, id ?? '', signal), after: undefined }),
@@ -47,7 +47,7 @@ export default function FoundPage() {
         />
       </Filters>
       <WithPanel panel={opened && <Details of={opened} onClose={() => setOpened(undefined)} />}>
-        <DataTable<Found>
+        <DataTable<LookupResult>
           label={t.found}
           pages={pages}
           rowKey={({ id: own }) => own}
@@ -69,7 +69,7 @@ export default function FoundPage() {
   );
 }
 
-function Details({ of, onClose }: { of: Found; onClose: () => void }) {
+function Details({ of, onClose }: { of: LookupResult; onClose: () => void }) {
   const t = useTexts(texts);
   const { tenant } = useTenant();
   return (

@@ -3,8 +3,11 @@ import { defineScreen } from '../../core/screen.ts';
 import { mayDo } from '../../core/session.ts';
 import { texts } from './texts.ts';
 
-/** Ids are of UUIDs, of numbers, or of whatever a caller called its request: a word alone that has a digit. */
-const isId = (text: string) => /^(?=[\x21-\x7e]*\d)[\x21-\x7e]{1,128}$/.test(text);
+/**
+ * A UUID, a number, or whatever a caller called its request: a word alone that has a digit, and is too long to be one that is still being
+ * typed. Each question looks through the logs, and that of support is audited.
+ */
+const isId = (text: string) => /^(?:\d{1,19}|(?=[\x21-\x7e]*\d)[\x21-\x7e]{8,128})$/.test(text);
 
 export const activity = defineScreen({
   id: 'activity',
@@ -19,7 +22,7 @@ export const activity = defineScreen({
       guide: 'events.html#deliveries-and-replays',
       load: () => import('./subscription.tsx'),
     },
-    { path: '/mail', guide: 'mail.html', load: () => import('./mail.tsx') },
+    { path: '/mail', guide: 'mail.html', may: 'records', load: () => import('./mail.tsx') },
     { path: '/templates', guide: 'mail.html#templates', load: () => import('./templates.tsx') },
     { path: '/templates/$name/$language', guide: 'mail.html#templates', load: () => import('./template.tsx') },
     { path: '/query', guide: 'graphql.html', load: () => import('./query.tsx') },
@@ -35,7 +38,9 @@ export const activity = defineScreen({
       hint: query,
       to: one.id === query ? placeOf(one, tenant.role) : `/activity/found?id=${segment(query)}`,
     }));
-    return found.length === 0 ? [] : [{ label: query, to: `/activity/found?id=${segment(query)}` }, ...each];
+    // Of one record there is nothing more to see.
+    const isOne = found.every((one) => one.id === query);
+    return isOne ? each : [{ label: query, to: `/activity/found?id=${segment(query)}` }, ...each];
   },
   palette: (t) => [
     { label: t.decisions, to: '/activity' },

@@ -2,7 +2,7 @@
 import { segment, type TenantApi } from '../../core/api.ts';
 import { mayDo, type Role } from '../../core/session.ts';
 
-export type Found = {
+export type LookupResult = {
   kind: 'decision' | 'audit' | 'consent' | 'event' | 'invitation' | 'mail';
   id: string;
   at: string;
@@ -14,14 +14,15 @@ export type Found = {
   by?: string;
 };
 
-export const lookUp = async (api: TenantApi, id: string, signal?: AbortSignal): Promise<Found[]> =>
-  (await api.get<{ found: Found[] }>('/lookup', { query: { id }, ...(signal && { signal }) })).data.found;
+export const lookUp = async (api: TenantApi, id: string, signal?: AbortSignal): Promise<LookupResult[]> =>
+  (await api.get<{ found: LookupResult[] }>('/lookup', { query: { id }, ...(signal && { signal }) })).data.found;
 
 /** Where it is in the portal. */
-export function placeOf(found: Found, role: Role): string {
+export function placeOf(found: LookupResult, role: Role): string {
   switch (found.kind) {
     case 'decision':
-      return found.action === undefined
+      // Support is not told an action that no policy has.
+      return found.action === undefined || found.action === '***'
         ? '/activity'
         : `/policies/${segment(found.action)}?decision=${segment(found.id)}`;
     case 'audit': {

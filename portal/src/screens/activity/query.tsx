@@ -6,6 +6,7 @@ import { buildSchema } from 'graphql';
 import { useMemo, useState } from 'react';
 import { useDraft } from '../../core/drafts.ts';
 import { useTenant } from '../../core/session.ts';
+import { useRecord } from '../../core/session-end.ts';
 import { useTexts } from '../../core/texts.ts';
 import { CodeEditor } from '../../editor/code-editor.tsx';
 import { CodeBlock, curl, Notice, ProblemAlert, ShowAs } from '../../ui/index.ts';
@@ -56,7 +57,7 @@ function Asking() {
     [schema.data],
   );
   const { draft = first, keep } = useDraft<Asked>(`${tenant.code}/query`);
-  const [answer, setAnswer] = useState<{ data: unknown; ms: number }>();
+  const [answer, setAnswer] = useRecord<{ data: unknown; ms: number }>();
   const [error, setError] = useState<unknown>();
   const [wrong, setWrong] = useState<string>();
   const [isBusy, setBusy] = useState(false);

@@ -203,8 +203,11 @@ function One({ id, onClose }: { id: string; onClose: () => void }) {
           <ul>
             {one.deliveries?.map(({ kind, status, reason, recordedAt }) => (
               <li key={`${kind} ${recordedAt}`}>
-                {t.deliveryKinds[kind]}: <State tone={deliveryTones[status]}>{t.deliveryStatuses[status]}</State>,{' '}
-                <RelativeTime at={recordedAt} />
+                {t.deliveryKinds[kind]}:{' '}
+                <State tone={deliveryTones[status]}>
+                  {kind === 'event' && status === 'recorded' ? t.eventRecorded : t.deliveryStatuses[status]}
+                </State>
+                , <RelativeTime at={recordedAt} />
                 {reason !== undefined && <p className="dim">{t.deliveryReasons[reason] ?? reason}</p>}
               </li>
             ))}

@@ -1,6 +1,5 @@
 /** What is being put together in the picture, box by box: a relationship type between two types, or what one is inherited through. Pure. */
-import { type Inheritance, type Model, partsOf } from '../../model/shapes.ts';
-import { pairsOf, same } from './inheritance-fields.tsx';
+import { type Inheritance, isSameInheritance, type Model, pairsOf, partsOf } from '../../model/shapes.ts';
 
 export type Picking =
   | { kind: 'relate'; from: string }
@@ -22,7 +21,7 @@ export const pairOf = ([first = '', second = '']: readonly string[]): Inheritanc
 /** Those that an heir does not have yet. */
 const openPairs = (heir: string, model: Model) => {
   const set = model.relationships.find(({ spec }) => spec.name === heir)?.spec.inheritedThrough ?? [];
-  return pairsOf(heir, model).filter((pair) => !set.some((one) => same(one, pair)));
+  return pairsOf(heir, model).filter((pair) => !set.some((one) => isSameInheritance(one, pair)));
 };
 export const mayInherit = (heir: string, model: Model) => openPairs(heir, model).length > 0;
 
@@ -72,6 +71,6 @@ export function heirsOf(chosen: readonly string[], model: Model): string[] {
     (one) =>
       partsOf(one).from === begin &&
       partsOf(one).to === end &&
-      openPairs(one, model).some((pair) => same(pair, { relationship, from })),
+      openPairs(one, model).some((pair) => isSameInheritance(pair, { relationship, from })),
   );
 }

@@ -3,11 +3,18 @@ import { Button, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { useTexts } from '../../core/texts.ts';
 import { ShowChange } from '../../manifests/index.ts';
-import { type Inheritance, type Invitation, kindNames, type Model, type Related } from '../../model/shapes.ts';
+import {
+  type Inheritance,
+  type Invitation,
+  isSameInheritance,
+  kindNames,
+  type Model,
+  type Related,
+} from '../../model/shapes.ts';
 import { ProblemAlert, SidePanel } from '../../ui/index.ts';
 import { useUiTexts } from '../../ui/texts.ts';
 import { DisplayNameFields, displayNamesIn, nameRowsOf } from './display-names.tsx';
-import { InheritanceFields, same } from './inheritance-fields.tsx';
+import { InheritanceFields } from './inheritance-fields.tsx';
 import { InvitationFields } from './invitation-fields.tsx';
 import { specOf } from './manifest.ts';
 import { useSaving } from './saving.ts';
@@ -35,7 +42,7 @@ export function RelationshipTypeForm({ of, proposed = {}, model, onClose, onDone
   const [through, setThrough] = useState<Inheritance[]>(() => {
     const set = of?.spec.inheritedThrough ?? [];
     const { through: one } = proposed;
-    return one === undefined || set.some((other) => same(other, one)) ? set : [...set, one];
+    return one === undefined || set.some((other) => isSameInheritance(other, one)) ? set : [...set, one];
   });
   // What the fields were filled with: the model is read again while they are changed.
   const [before] = useState(of);

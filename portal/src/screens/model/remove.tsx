@@ -3,10 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import { useNames } from '../../model/names.tsx';
-import { type Model, partsOf, type Related, type Typed } from '../../model/shapes.ts';
+import { isSameInheritance, type Model, partsOf, type Related, type Typed } from '../../model/shapes.ts';
 import { Confirm } from '../../ui/index.ts';
 import { useChanges } from './changes.ts';
-import { same } from './inheritance-fields.tsx';
 import { bodyOf } from './manifest.ts';
 import { type Bracket, sentenceOf } from './sentences.ts';
 import { texts } from './texts.ts';
@@ -61,7 +60,7 @@ export function RemoveInheritance({ of, model, onClose }: { of: Bracket; model: 
   const { put } = useChanges();
   const { heir, pair } = of;
   const { name, inheritedThrough = [] } = heir.spec;
-  const left = inheritedThrough.filter((one) => !same(one, pair));
+  const left = inheritedThrough.filter((one) => !isSameInheritance(one, pair));
   return (
     <Confirm
       title={t.uninheritTitle(name)}

@@ -30,10 +30,9 @@ export const en = {
   asList: 'List',
   picture: 'Types and their relationships',
   legendRelates: 'relates one type to another',
-  legendInherits: 'joins the two through which another one is inherited',
+  legendInherits: 'the two relationships through which a third is inherited',
   inherits: (from: string, relation: string, to: string, first: string, middle: string, second: string) =>
     `A ${from} ${relation} a ${to} also when it ${first} a ${middle} that ${second} the ${to}.`,
-  throughShort: (first: string, middle: string, second: string) => `also: ${first} a ${middle} that ${second} it`,
   sharedShort: 'by invitation',
   inheritance: 'Inheritance',
   name: 'Name',
@@ -136,8 +135,8 @@ export const en = {
     `“${first}” is the one. Choose the other relationship, which goes on from it or leads to it.`,
   chooseHeir: 'What is inherited through the two?',
   newHeir: (from: string, to: string) => `A new relationship from ${from} to ${to}`,
-  uninherit: 'Inherit no longer',
-  uninheritTitle: (name: string) => `Inherit ${name} no longer through these two?`,
+  uninherit: 'Stop inheriting',
+  uninheritTitle: (name: string) => `Stop inheriting ${name} through these two?`,
   uninheritWhat: (left: number) =>
     left === 0
       ? 'It is then inherited through nothing: only relationships that are made count.'
@@ -217,6 +216,7 @@ export const en = {
   usesOf: (uses: number, max: number) => `${uses} of ${plural('en', max, { one: '# time', other: '# times' })}`,
   deliveries: 'Deliveries',
   deliveryKinds: { mail: 'Mail', event: 'Event', response: 'Token in the answer' },
+  eventRecorded: 'recorded',
   deliveryStatuses: { recorded: 'waits to be sent', sent: 'sent', failed: 'failed', delivered: 'delivered' },
   deliveryReasons: {
     refused: 'The mail server refused the address.',

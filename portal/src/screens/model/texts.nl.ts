@@ -26,10 +26,9 @@ export const nl = {
   asList: 'Lijst',
   picture: 'Typen en hun relaties',
   legendRelates: 'verbindt een type met een ander',
-  legendInherits: 'verbindt de twee waardoor een andere wordt geërfd',
+  legendInherits: 'de twee relaties waardoor een derde wordt geërfd',
   inherits: (from, relation, to, first, middle, second) =>
     `${from} ${relation} ${to} geldt ook via ${middle}: ${from} ${first} ${middle}, en ${middle} ${second} ${to}.`,
-  throughShort: (first, middle, second) => `ook via ${middle}: ${first}, ${second}`,
   sharedShort: 'op uitnodiging',
   inheritance: 'Overerving',
   name: 'Naam',
@@ -137,7 +136,7 @@ export const nl = {
   chooseSecond: (first) => `“${first}” is de ene. Kies de andere relatie, die erop volgt of erheen leidt.`,
   chooseHeir: 'Wat wordt via de twee geërfd?',
   newHeir: (from, to) => `Een nieuwe relatie van ${from} naar ${to}`,
-  uninherit: 'Niet meer erven',
+  uninherit: 'Stoppen met erven',
   uninheritTitle: (name) => `${name} niet meer via deze twee erven?`,
   uninheritWhat: (left) =>
     left === 0
@@ -227,6 +226,7 @@ export const nl = {
   usesOf: (uses, max) => `${uses} van ${plural('nl', max, { one: '# keer', other: '# keer' })}`,
   deliveries: 'Leveringen',
   deliveryKinds: { mail: 'Mail', event: 'Event', response: 'Token in het antwoord' },
+  eventRecorded: 'vastgelegd',
   deliveryStatuses: { recorded: 'wacht op verzending', sent: 'verstuurd', failed: 'mislukt', delivered: 'geleverd' },
   deliveryReasons: {
     refused: 'De mailserver weigerde het adres.',

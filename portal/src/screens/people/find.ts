@@ -23,17 +23,25 @@ export async function findPeople(api: TenantApi, { q, role, ...page }: Search, s
   return { people: [...found.people, ...people.filter((one) => !known.has(keyOf(one)))], ...onward };
 }
 
-/** Ids are often names in lower case: Alice finds alice, too. */
+/** Where the list of each spelling goes on. */
+type Onward = { typed?: string; lower?: string };
+
+/** Ids are often names in lower case: Alice finds alice, too. Each spelling has a list of its own, which goes on by its own cursor. */
 async function askById(ask: (query: Record<string, string | number | undefined>) => Promise<Answer>, search: Search) {
-  const { q, role, ...page } = search;
-  if (role === 'support') return ask({ id: q, ...page });
+  const { q, role, cursor, ...page } = search;
   const lower = q.toLowerCase();
-  if (lower === q || page.cursor !== undefined) return ask({ idPrefix: q, ...page });
-  const [asTyped, inLower] = await Promise.all([ask({ idPrefix: q, ...page }), ask({ idPrefix: lower, ...page })]);
-  // A list that goes on is of what was typed: its cursor is.
-  return asTyped.cursor === undefined && asTyped.people.length === 0
-    ? { people: inLower.people }
-    : { ...asTyped, people: [...asTyped.people, ...inLower.people] };
+  const onward: Onward | undefined = cursor === undefined ? undefined : JSON.parse(cursor);
+  const of = async (spelled: string, after: string | undefined): Promise<Answer> =>
+    onward !== undefined && after === undefined
+      ? { people: [] }
+      : ask({ [role === 'support' ? 'id' : 'idPrefix']: spelled, ...page, cursor: after });
+  const [typed, inLower] = await Promise.all([
+    of(q, onward?.typed),
+    lower === q ? { people: [] } : of(lower, onward?.lower),
+  ]);
+  const next: Onward = { typed: typed.cursor, lower: (inLower as Answer).cursor };
+  const goesOn = next.typed !== undefined || next.lower !== undefined;
+  return { people: [...typed.people, ...inLower.people], ...(goesOn && { cursor: JSON.stringify(next) }) };
 }
 
 /** The beginning of an id that is no address finds nobody by one. */

@@ -107,7 +107,7 @@ function Moment({ item }: { item: Item }) {
       </span>
       {more !== '' && <span className="more">{more}</span>}
       <span className="moment-actions">
-        {item.kind === 'decision' && item.action !== undefined && (
+        {item.kind === 'decision' && item.action !== undefined && item.action !== '***' && (
           <Link className="chip" to={`/policies/${segment(item.action)}?decision=${segment(item.id)}`}>
             {t.explain}
           </Link>

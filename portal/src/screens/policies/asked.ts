@@ -6,7 +6,7 @@ import type { Question } from './question.ts';
 const asked = new Map<string, Question>();
 
 /** The browser keeps a question without what the policy was given of people, which the whole input has, too. */
-const withoutRecords = ({ paths: _, ...question }: Question): Question => ({
+export const withoutRecords = ({ paths: _, factsOf: __, ...question }: Question): Question => ({
   ...question,
   ...{ mode: 'form', facts: '', json: '' },
 });

@@ -3,7 +3,7 @@ import { Button, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { useGo } from '../../core/address.ts';
 import { segment } from '../../core/api.ts';
-import { useKeepNew } from '../../core/drafts.ts';
+import { useKeepNew, useReadDraft } from '../../core/drafts.ts';
 import { useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import { Dialog, ProblemAlert } from '../../ui/index.ts';
@@ -43,6 +43,7 @@ function Rename({ name, editing, template, onClose }: Props & { onClose: () => v
   const { tenant, api } = useTenant();
   const go = useGo();
   const keepNew = useKeepNew();
+  const readDraft = useReadDraft();
   const [typed, setTyped] = useState(name);
   const [said, setSaid] = useState<string>();
   const [error, setError] = useState<unknown>();
@@ -51,12 +52,15 @@ function Rename({ name, editing, template, onClose }: Props & { onClose: () => v
     setError(undefined);
     if (typed === name) return onClose();
     if (!isName(typed)) return setSaid(t.nameRule);
+    const draft = `${tenant.code}/policy/${typed}`;
     try {
       if (await readPolicy(api, typed)) return setSaid(t.nameTaken(typed));
     } catch (caught) {
       return setError(caught);
     }
-    keepNew(`${tenant.code}/policy/${typed}`, renamed(editing.draft, name, typed));
+    // One that is not stored either is somebody's work, too.
+    if (readDraft(draft) !== undefined) return setSaid(t.nameOfDraft(typed));
+    keepNew(draft, renamed(editing.draft, name, typed));
     editing.drop();
     go(`/policies/${segment(typed)}?template=${template ?? 'deny'}`, { replace: true });
   };

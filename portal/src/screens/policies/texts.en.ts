@@ -15,6 +15,7 @@ export const en = {
     `It answers requests whose action is exactly “${name}”. Actions are written as type:verb, such as car:wash.`,
   nameRule: 'Use 1 to 253 printable characters without / ? # and backslash.',
   nameTaken: (name: string) => `There is a policy ${name} already.`,
+  nameOfDraft: (name: string) => `This browser has a policy ${name} already, which is not saved.`,
   kind: 'Kind',
   rego: 'Rego',
   drawn: 'Drawn',

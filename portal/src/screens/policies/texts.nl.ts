@@ -16,6 +16,7 @@ export const nl = {
     `Zij beantwoordt verzoeken met precies de actie “${name}”. Acties schrijft men als type:werkwoord, zoals car:wash.`,
   nameRule: 'Gebruik 1 tot 253 zichtbare tekens zonder / ? # en backslash.',
   nameTaken: (name) => `Er is al een policy ${name}.`,
+  nameOfDraft: (name) => `Deze browser heeft al een policy ${name}, die niet is opgeslagen.`,
   kind: 'Soort',
   rego: 'Rego',
   drawn: 'Getekend',

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import { segment, type TenantApi } from '../../core/api.ts';
 import { ApiProblem, NoAnswer } from '../../core/problem.ts';
 import { useTenant } from '../../core/session.ts';
+import { useIsMember } from '../../core/session-end.ts';
 import type { LineProblem } from '../../editor/code-editor.tsx';
 import { ordered } from './same.ts';
 import { bodyOf, type Case, type Draft, type DrawnRego, type Expected, sourceOf, type Tried } from './shapes.ts';
@@ -42,6 +43,7 @@ type Asked = {
 
 export function useCheck(asked: Asked): Checked {
   const { api } = useTenant();
+  const isMember = useIsMember();
   const [checked, setChecked] = useState<Checked>({ ...nothing, isChecking: !asked.isOff });
   const latest = useRef(asked);
   latest.current = asked;
@@ -63,7 +65,9 @@ export function useCheck(asked: Asked): Checked {
       stop.abort();
     };
   }, [api, key]);
-  return checked;
+  // An answer tells of records.
+  const { tried, ...others } = checked;
+  return isMember ? checked : others;
 }
 
 function drawnOf({ drawn: before }: Checked, { drawn, tried }: Checked): Pick<Checked, 'drawn'> {
@@ -152,15 +156,14 @@ async function runCases(api: TenantApi, path: string, draft: Draft, signal: Abor
   return failed;
 }
 
-/** The cases, of which one expects what the draft answers. */
-export async function accepting(api: TenantApi, name: string, draft: Draft, one: Case): Promise<Case[]> {
+/** What a case expects once the answer of the draft is accepted: the members that it names, as they are now. */
+export async function answerFor(api: TenantApi, name: string, draft: Draft, one: Case, signal: AbortSignal) {
   const body = { ...sourceOf(draft), input: one.input };
-  const { data } = await api.post<Tried>(`/policies/${segment(name)}/test`, { body });
+  const { data } = await unlessBusy(() => api.post<Tried>(`/policies/${segment(name)}/test`, { body, signal }), signal);
   const members = (['outcome', 'reason', 'obligations'] as const).filter((member) => member in one.expect);
-  const expect = Object.fromEntries(
+  return Object.fromEntries(
     members.filter((member) => data[member] !== undefined).map((member) => [member, data[member]]),
   );
-  return draft.tests.map((each) => (each.name === one.name ? { ...each, expect } : each));
 }
 
 /** As the server compares and says it: only what the case names. */

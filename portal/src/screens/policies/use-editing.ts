@@ -1,5 +1,5 @@
 /** A policy that is being changed: what is stored, the draft of this browser, saving, and what to do when somebody else saved first. */
-import { useCallback, useState } from 'react';
+import { useCallback, useRef, useState } from 'react';
 import { asRead, notStored, segment, type TenantApi } from '../../core/api.ts';
 import { useDraft } from '../../core/drafts.ts';
 import { isConflict, isMissing } from '../../core/problem.ts';
@@ -23,6 +23,7 @@ export async function readPolicy(api: TenantApi, name: string, signal?: AbortSig
   }
 }
 
+type Part = Partial<Draft>;
 type Options = {
   template: string | undefined;
   /** The role may write. */
@@ -49,11 +50,17 @@ export function useEditing(name: string, stored: Stored | undefined, { template,
   // Where nothing can be changed, what is stored is shown, also when this browser has a draft.
   const draft = readOnly ? clean : (kept.draft ?? clean);
   const isDirty = !readOnly && (kept.draft !== undefined || base === undefined);
-  const change = (part: Partial<Draft>) => {
-    const next = { ...draft, ...part };
+  // What is called after a wait changes the draft of that moment, not that of the page on which it was clicked.
+  const now = useRef({ draft, clean, kept, isSaved: false });
+  now.current = { draft, clean, kept, isSaved: base !== undefined && !isSaving };
+  /** @param part of the draft, or what makes it of the latest one */
+  const change = (part: Part | ((latest: Draft) => Part)) => {
+    const { draft: latest, clean: before, kept: of, isSaved } = now.current;
+    const next = { ...latest, ...(typeof part === 'function' ? part(latest) : part) };
+    now.current.draft = next;
     // What is being saved is not clean yet.
-    if (base && !isSaving && isSame(next, clean)) kept.drop();
-    else kept.keep(next);
+    if (isSaved && isSame(next, before)) of.drop();
+    else of.keep(next);
   };
   const load = useCallback(async () => setBase(await readPolicy(api, name)), [api, name]);
   const path = `/policies/${segment(name)}`;

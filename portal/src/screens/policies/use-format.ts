@@ -1,7 +1,8 @@
 /** Laying the Rego out. What is typed meanwhile stays as it is typed. */
-import { useEffect, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import { ApiProblem } from '../../core/problem.ts';
 import { useTenant } from '../../core/session.ts';
+import { useStop } from '../../core/stop.ts';
 import { said, unlessBusy } from './use-check.ts';
 import type { Editing } from './use-editing.ts';
 
@@ -20,14 +21,10 @@ export function useFormat({ draft, change }: Editing): Formatting {
   const rego = draft.rego ?? '';
   const now = useRef({ rego, change });
   now.current = { rego, change };
-  const stop = useRef(new AbortController());
-  useEffect(() => {
-    stop.current = new AbortController();
-    return () => stop.current.abort();
-  }, []);
+  const stop = useStop();
   const format = async () => {
     if (isBusy) return;
-    const { signal } = stop.current;
+    const signal = stop();
     setBusy(true);
     setRefused(undefined);
     try {

@@ -1,8 +1,9 @@
 /** The question of a policy's page: kept as somebody left it, or filled in by what the page was opened with. */
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { useTenant } from '../../core/session.ts';
+import { useIsMember, useRecord } from '../../core/session-end.ts';
 import { type Answer, askStored, type Explanation, pathsIn } from '../../why/index.ts';
-import { useAsked } from './asked.ts';
+import { useAsked, withoutRecords } from './asked.ts';
 import {
   firstQuestion,
   inputOf,
@@ -29,12 +30,19 @@ export function useQuestion(name: string, { decision, subject, resource }: Opene
   const { tenant } = useTenant();
   const vocabulary = useVocabulary();
   const kept = useAsked(`${tenant.code}/policy-question/${name}`);
-  const [own, setOwn] = useState<{ opened: string; question: Question }>();
+  const [own, setOwn] = useRecord<{ opened: string; question: Question }>();
+  const isMember = useIsMember();
   const explained = useDecision(decision).data?.explain;
   const first = firstQuestion(name, vocabulary);
   const opened = decision ?? (subject !== undefined || resource !== undefined ? `${subject} ${resource}` : undefined);
   const isOwn = opened !== undefined && own?.opened === opened;
-  const question = isOwn ? own.question : (kept.draft ?? first);
+  const filled = isOwn ? own.question : (kept.draft ?? first);
+  // What somebody typed stays; what was loaded is of records.
+  const isLoaded = filled.factsOf !== undefined || filled.paths !== undefined;
+  const question = useMemo(
+    () => (isLoaded && !isMember ? withoutRecords(filled) : filled),
+    [filled, isLoaded, isMember],
+  );
   // What was filled in is its own: the question that was there before comes back without it.
   const put = (next: Question) => (isOwn ? setOwn({ opened, question: next }) : kept.keep(next));
   const facts = useLoading(name, draft);
@@ -55,7 +63,12 @@ export function useQuestion(name: string, { decision, subject, resource }: Opene
     facts.forget();
     put(next);
   };
-  const loading: Loading = { ...facts.state, load: () => void facts.load(question, put) };
+  const { denied, ...state } = facts.state;
+  const loading: Loading = {
+    ...state,
+    ...(denied && isMember && { denied }),
+    load: () => void facts.load(question, put),
+  };
   return { question, input, ask, first, vocabulary, loading };
 }
 

@@ -3,6 +3,7 @@ import { useMemo } from 'react';
 import { useFilters, useGo } from '../../core/address.ts';
 import { segment } from '../../core/api.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
+import { useStop } from '../../core/stop.ts';
 import { useTexts } from '../../core/texts.ts';
 import { fieldsOf } from '../../editor/completion.ts';
 import { Notice, PageHeader, ProblemAlert, toast } from '../../ui/index.ts';
@@ -21,7 +22,7 @@ import type { Case, Stored } from './shapes.ts';
 import { Source } from './source.tsx';
 import { texts } from './texts.ts';
 import { Recorded, Trace, TraceBox, useDecision } from './trace.tsx';
-import { accepting, type Checked, useCheck } from './use-check.ts';
+import { answerFor, type Checked, useCheck } from './use-check.ts';
 import { type Editing, useEditing } from './use-editing.ts';
 import { type AskedQuestion, useQuestion } from './use-question.ts';
 
@@ -133,12 +134,17 @@ function PolicyColumns(panes: Panes) {
 function TryIt({ name, editing, checked, readOnly, line, asked, mayTry }: Panes & { mayTry: boolean }) {
   const t = useTexts(texts);
   const { api } = useTenant();
+  const stop = useStop();
   const accept = async (one: Case) => {
+    const signal = stop();
     try {
-      const tests = await accepting(api, name, editing.draft, one);
-      editing.change({ tests });
+      const expect = await answerFor(api, name, editing.draft, one, signal);
+      if (signal.aborted) return;
+      editing.change(({ tests }) => ({
+        tests: tests.map((each) => (each.name === one.name ? { ...each, expect } : each)),
+      }));
     } catch (caught) {
-      toast({ text: (caught as Error).message });
+      if (!signal.aborted) toast({ text: (caught as Error).message });
     }
   };
   const go = useGo();

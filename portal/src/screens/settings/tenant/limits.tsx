@@ -1,6 +1,6 @@
 /** What bounds the tenant, and how much of it is used. */
 import { useQuery } from '@tanstack/react-query';
-import { useTenant } from '../../../core/session.ts';
+import { mayDo, useTenant } from '../../../core/session.ts';
 import { useLanguage, useTexts } from '../../../core/texts.ts';
 import { Owned } from '../../../manifests/index.ts';
 import { curl, DataTable, ProblemAlert, ShowAs, State } from '../../../ui/index.ts';
@@ -35,7 +35,12 @@ export default function LimitsPage() {
       {found.error && <ProblemAlert error={found.error} onRetry={() => void found.refetch()} />}
       {limits && (
         <>
-          <Owned of={ofTenant(tenant.code)} owner={limits.managedBy} may="admin" reads="admin" />
+          <Owned
+            of={ofTenant(tenant.code)}
+            owner={limits.managedBy}
+            may="admin"
+            isReadable={mayDo(tenant.role, 'admin')}
+          />
           <DataTable
             label={t.limitsAbout}
             pages={{ rows: names.map((name) => ({ name, ...limits[name] })) }}

@@ -1,7 +1,7 @@
 /** What manifests own of the tenant, and whether it was applied. */
 import { useState } from 'react';
 import { usePages } from '../../../core/query.ts';
-import { useTenant } from '../../../core/session.ts';
+import { mayDo, type Role, useTenant } from '../../../core/session.ts';
 import { useTexts } from '../../../core/texts.ts';
 import { Owned } from '../../../manifests/index.ts';
 import { curl, DataTable, Facts, RelativeTime, ShowAs, SidePanel, State, WithPanel } from '../../../ui/index.ts';
@@ -32,7 +32,9 @@ export default function Manifests() {
   });
   return (
     <SettingsPage place="manifests" about={t.manifestsAbout} actions={<ShowAs curl={curl(api.path('/resources'))} />}>
-      <WithPanel panel={opened && <Conditions manifest={opened} onClose={() => setOpened(undefined)} />}>
+      <WithPanel
+        panel={opened && <Conditions key={keyOf(opened)} manifest={opened} onClose={() => setOpened(undefined)} />}
+      >
         <DataTable
           label={t.manifestsAbout}
           pages={pages}
@@ -67,7 +69,12 @@ function Ready({ manifest: { status } }: { manifest: Manifest }) {
   return <State tone="none">{t.unknown}</State>;
 }
 
+/** As the server has it: a Tenant is for security admins, and a data document may be of persons. */
+const isReadable = (kind: string, role: Role) =>
+  kind === 'Tenant' ? mayDo(role, 'admin') : !(kind === 'PolicyData' && role === 'support');
+
 function Conditions({ manifest, onClose }: { manifest: Manifest; onClose: () => void }) {
+  const { role } = useTenant().tenant;
   const { kind, name, namespace, source, status } = manifest;
   const path = namespace === undefined ? name : `${namespace}/${name}`;
   return (
@@ -75,7 +82,8 @@ function Conditions({ manifest, onClose }: { manifest: Manifest; onClose: () => 
       <Owned
         of={{ kind, manifest: path }}
         owner={`${source} ${path}`}
-        {...(kind === 'Tenant' && { may: 'admin', reads: 'admin' })}
+        {...(kind === 'Tenant' && { may: 'admin' })}
+        isReadable={isReadable(kind, role)}
       />
       <Facts
         facts={(status?.conditions ?? []).map((one) => [

@@ -43,7 +43,7 @@ export default function Pages() {
           owner={stored.managedBy}
           form={{ isOpen: isChanging, onOpen: setChanging }}
           may="admin"
-          reads="admin"
+          isReadable={mayDo(tenant.role, 'admin')}
         />
       )}
       {stored &&
