@@ -1,6 +1,6 @@
 /**
  * `npm run example` as people use it, in Chromium: two neighbours and a stranger sign up, share a car, drive, agree and withdraw, and
- * see the events. Skipped, with a word, where there is no Chromium. ACCORD_TEST_SHOTS names a folder for the pictures of the README.
+ * see the events. Skipped, with a word, where there is no Chromium. ACCORD_TEST_SHOTS names a folder for the pictures of docs/.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -8,8 +8,9 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { keepPicture, movingPicture } from '../helpers/pictures.ts';
 import { chromiumPath, howToGetChromium, skipsBrowser } from '../pages/chromium.ts';
 import { accord, environment, freePort, root } from './accord.ts';
 
@@ -254,11 +255,7 @@ describe.skipIf(skipsBrowser())('examples/app', () => {
       body: JSON.stringify(asked),
     });
     expect(await answer.json()).toEqual({ outcome: 'deny' });
-    const { page, complaints } = await open({ viewport: { width: 1200, height: 760 } });
-    const shot = async (name: string) => {
-      const to = process.env.ACCORD_TEST_SHOTS;
-      if (to) await page.screenshot({ path: `${to}/${name}.png` });
-    };
+    const { page, complaints } = await open({ viewport: { width: 1200, height: 596 } });
     await page.goto(link);
     await page.getByRole('button', { name: 'Log in' }).click();
     await page.waitForURL('**/portal/t/carshare/overview');
@@ -276,20 +273,49 @@ describe.skipIf(skipsBrowser())('examples/app', () => {
       )
       .toBe(1);
     await page.getByText('Decisions', { exact: true }).first().waitFor();
-    await shot('portal-overview');
+    await keepPicture(page, 'portal-overview.png');
     await page.setViewportSize({ width: 1440, height: 900 });
     await why.click();
     // The question of the decision is filled in, and asked again.
     await page.getByText('what is missing is “user:dave may_use car:car-7”').first().waitFor({ timeout: 60_000 });
     await page.locator('.cm-content').first().waitFor();
-    await shot('portal-why');
-    await page.setViewportSize({ width: 1200, height: 760 });
+    await keepPicture(page, 'portal-why.png');
+    await explain(page.context(), `${origin}/portal/t/carshare/policies/car%3Ause`);
+    await page.setViewportSize({ width: 1200, height: 852 });
     await page.goto(`${origin}/portal/t/carshare/consents/trip-data`);
     await page.getByRole('slider', { name: 'Today on the time line' }).waitFor();
     await page.getByRole('region', { name: 'Adoption' }).getByRole('cell').first().waitFor();
-    await shot('portal-consents');
+    await keepPicture(page, 'portal-consents.png');
     expect(complaints.filter((one) => !one.includes('503'))).toEqual([]);
   });
+
+  /** The policy editor denies a question, allows it to somebody else with what is stored, and shows the rule and the relationship. */
+  async function explain(member: BrowserContext, policy: string): Promise<void> {
+    // The three columns of a wide window, in a picture that fits a page.
+    const looks = { viewport: { width: 1280, height: 800 }, deviceScaleFactor: 0.75 };
+    const { page, complaints } = await open({ ...looks, storageState: await member.storageState() });
+    const moving = movingPicture(page);
+    await page.goto(policy);
+    await page.getByLabel('Subject id').fill('dave');
+    await page.getByLabel('Resource id').fill('car-7');
+    await page.getByText('Denied: what is missing is “user:dave may_use car:car-7”').waitFor();
+    await page.locator('.cm-content').first().waitFor();
+    await moving.add();
+    await page.getByLabel('Subject id').fill('alice');
+    await page.getByText('Denied: what is missing is “user:alice may_use car:car-7”').waitFor();
+    await moving.add();
+    await page.getByRole('button', { name: 'Load what is stored now' }).click();
+    await page.getByText('Allowed: user:alice may car:use on car:car-7: the rule in line 5').waitFor();
+    await moving.add();
+    await page.getByRole('link', { name: 'line 5' }).first().click();
+    await page.locator('.cm-told-line').getByText('outcome').waitFor();
+    await moving.add();
+    const found = page.locator('.why-relations').getByText('found');
+    await found.scrollIntoViewIfNeeded();
+    await moving.add();
+    await moving.keep('portal-policy.gif');
+    expect(complaints).toEqual([]);
+  }
 
   /** Whoever signed up on the page of an invitation has no session at the issuer yet, and is asked for the password there. */
   async function logInWhereAsked(page: Page, email: string): Promise<void> {

@@ -113,7 +113,6 @@ export const accountSamples: Readonly<Record<string, Sample>> = {
       csrf: form.csrf,
       account: { email, emailVerified: true, displayName: 'Alice Jansen' },
       nameUrl: '/account/name',
-      notice: 'ended',
       logOutAction: '/log-out',
       shares: {
         action: '/shares',
@@ -130,7 +129,6 @@ export const accountSamples: Readonly<Record<string, Sample>> = {
             ...{ id: '3', with: 'c***@example.com', what: 'Car 7 (Volvo, 12-AB-34)', as: 'Driver', isInvited: true },
             ...{ since: '2026-11-20T10:00:00Z', until: '2026-11-27T10:00:00Z' },
           },
-          { id: '2', with: `auth0|${'7c9e6679f3b14d8e'.repeat(4)}`, what: 'Household', since: '2026-01-05T09:12:00Z' },
         ],
       },
       relationships: {
@@ -210,7 +208,14 @@ export const accountSamples: Readonly<Record<string, Sample>> = {
     accountPage(contextOf(language), {
       csrf: form.csrf,
       account: { email, emailVerified: true },
+      notice: 'ended',
       logOutAction: '/log-out',
+      shares: {
+        action: '/shares',
+        items: [
+          { id: '2', with: `auth0|${'7c9e6679f3b14d8e'.repeat(4)}`, what: 'Household', since: '2026-01-05T09:12:00Z' },
+        ],
+      },
       sessions: {
         action: '/sessions',
         items: [{ id: 'a', device: {}, since: '2026-11-20T10:00:00Z', isCurrent: true }],

@@ -27,7 +27,9 @@ export const portalSamples: Readonly<Record<string, Sample>> = {
       passkeyUrl: '/passkey',
       firstTime: { command: 'npx accord log-in' },
     }),
-  'portal-invitation': (language) => memberInvitationPage(contextOf(language), memberInvitation),
+  // As docs/members.md has it.
+  'portal-invitation': (language) =>
+    memberInvitationPage(contextOf(language), { ...memberInvitation, tenant: 'A team', email: 'ann@team.example' }),
   'portal-invitation-later': (language) => memberInvitationLaterPage(contextOf(language), memberInvitation),
   'portal-invitation-own': (language) =>
     memberInvitationPage(contextOf(language), { ...memberInvitation, account: { email: memberInvitation.email } }),

@@ -4,12 +4,35 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { keepPicture, type pictures } from '../helpers/pictures.ts';
 import { chromiumPath, howToGetChromium, skipsBrowser } from './chromium.ts';
 import { samples } from './samples.ts';
 import { servePages } from './site.ts';
 
 const inspect = readFileSync(new URL('inspect.js', import.meta.url), 'utf8');
 const names = Object.keys(samples);
+
+type Shown = {
+  name: string;
+  picture: Extract<keyof typeof pictures, `${string}.png`>;
+  width: number;
+  colorScheme?: 'light' | 'dark';
+  from?: string;
+  to?: string;
+};
+const gap = 10;
+/** Pages of which docs/ have a picture; of a long one, from one part to another. */
+const shown: Shown[] = [
+  { name: 'log-in', picture: 'log-in.png', width: 560 },
+  { name: 'invitation-account', picture: 'invitation.png', width: 560, colorScheme: 'dark' },
+  { name: 'consent', picture: 'consent.png', width: 560 },
+  { name: 'account', picture: 'account.png', width: 600, to: 'What you share' },
+  {
+    ...{ name: 'account', picture: 'account-sessions.png', width: 600, colorScheme: 'dark' },
+    ...{ from: 'Applications with access', to: 'Where you are logged in' },
+  },
+  { name: 'portal-invitation', picture: 'member-invitation.png', width: 480 },
+];
 
 describe.skipIf(skipsBrowser())('in a browser', { timeout: 60_000 }, () => {
   let browser: Browser;
@@ -70,6 +93,28 @@ describe.skipIf(skipsBrowser())('in a browser', { timeout: 60_000 }, () => {
       expect(found).toEqual({});
     },
   );
+
+  /** From one part of a page, or from its top, to another part. */
+  async function clipOf(page: Page, width: number, to: string, from?: string) {
+    const boxOf = (part: string) => page.getByRole('region', { name: part, exact: true }).boundingBox();
+    const [first, last] = [from === undefined ? { y: gap } : await boxOf(from), await boxOf(to)];
+    if (first === null || last === null) throw new Error(`the page does not show ${from} and ${to}`);
+    const y = first.y - gap;
+    return { x: 0, y, width, height: last.y + last.height + gap - y };
+  }
+
+  test('the pictures of docs/ show pages with which nothing is wrong', async () => {
+    await using opened = await open({});
+    const { page, complaints } = opened;
+    for (const { name, picture, width, colorScheme = 'light', from, to } of shown) {
+      await page.setViewportSize({ width, height: 600 });
+      await page.emulateMedia({ colorScheme });
+      await go(page, name);
+      expect([name, await page.evaluate(inspect), complaints]).toEqual([name, [], []]);
+      const clip = to === undefined ? {} : { clip: await clipOf(page, width, to, from) };
+      await keepPicture(page, picture, { fullPage: true, ...clip });
+    }
+  });
 
   test('the inspection finds what is wrong', async () => {
     await using opened = await open({ viewport: { width: 320, height: 800 } });
