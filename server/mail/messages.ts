@@ -51,7 +51,8 @@ export async function sendMessage(
     if (chosen === undefined)
       throw invalidMail({ pointer: '/template', detail: `The tenant has no mail template ${template}.` });
     const application = tenantRow?.spec.displayName ?? tenant;
-    const samples = isBuiltIn(template) && isTest ? sampleVariables(template, application) : {};
+    const samples =
+      isBuiltIn(template) && isTest ? sampleVariables(template, { application, language: chosen.language }) : {};
     const variables = { ...(isBuiltIn(template) ? { application } : {}), ...samples, ...given };
     const [wrong, ...more] = isBuiltIn(template) ? wrongVariables(template, variables) : [];
     if (wrong !== undefined) throw invalidMail(wrong, ...more);

@@ -46,7 +46,7 @@ export function registerPreviews(app: App, services: MailRouteServices): void {
       const { tenant, name, language } = request.params;
       const chosen = await services.database.tenantSnapshot(tenant, (tx) => chooseTemplate(tx, tenant, name, language));
       if (chosen === undefined) throw mailProblem('mail_template_not_found');
-      const samples = isBuiltIn(name) ? sampleVariables(name, 'Example') : {};
+      const samples = isBuiltIn(name) ? sampleVariables(name, { application: 'Example', language }) : {};
       const { html, text } = await asTemplateProblem('', async () =>
         writeMail(name, chosen, samples, { isLenient: true }),
       );

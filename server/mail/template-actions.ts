@@ -64,7 +64,12 @@ function wrongPlaces(field: Field, source: string, name: string, language: strin
     const unknown = roots.filter((root) => !there.includes(root.name));
     if (unknown.length > 0) return unknown.map((root) => unknownVariable(pointer, root, there));
     const words = mailLanguageOf(language);
-    const samples = shownVariables(name, words, sampleVariables(name, 'Example'), texts[words].somebody);
+    const samples = shownVariables(
+      name,
+      words,
+      sampleVariables(name, { application: 'Example', language: words }),
+      texts[words].somebody,
+    );
     writePart(field, source, renderingInput(name, samples));
     return [];
   } catch (error) {

@@ -88,7 +88,7 @@ function viewOf(
   row: TemplateRow | undefined,
   { role, displayName }: Reader,
 ) {
-  const samples = isBuiltIn(name) ? { samples: sampleVariables(name, displayName) } : {};
+  const samples = isBuiltIn(name) ? { samples: sampleVariables(name, { application: displayName, language }) } : {};
   if (row !== undefined) {
     const { spec, revision, updated_at: updatedAt, updated_by, owner } = row;
     const updatedBy = shownName(role, updated_by);
@@ -149,7 +149,7 @@ function registerPreview(app: App, { database }: MailRouteServices): void {
     },
     handler: async ({ params: { tenant, name, language }, body }) => {
       const { variables = {}, lenient: isLenient = false, ...parts } = body;
-      const samples = isBuiltIn(name) ? sampleVariables(name, 'Example') : {};
+      const samples = isBuiltIn(name) ? sampleVariables(name, { application: 'Example', language }) : {};
       const given = { ...samples, ...variables };
       const [wrong, ...more] = isBuiltIn(name) ? wrongVariables(name, given) : [];
       if (wrong !== undefined) throw invalidMail(wrong, ...more);

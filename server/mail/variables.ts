@@ -2,7 +2,7 @@
 import { instantMs } from '../core/instants.ts';
 import { type InLanguage, nameIn } from '../core/languages.ts';
 import type { ProblemPlace } from '../core/problems.ts';
-import { mailLanguageOf } from './rules.ts';
+import { type MailLanguage, mailLanguageOf } from './rules.ts';
 
 /** What every mail says: whose it is, and the link that it is about. */
 type Linked = { application: string; actionUrl: string };
@@ -118,8 +118,23 @@ const samples: Readonly<Record<Kind, string | number>> = {
   ...{ text: 'Example', names: 'example', url: 'https://app.example.com/example', number: 24, instant: sampleInstant },
 };
 
-/** Variables to try a template with. */
-export function sampleVariables<Template extends MailTemplate>(template: Template, application: string) {
-  const all = Object.entries(builtIn[template].variables).map(([name, kind]) => [name, samples[kind]]);
+/** Of variables that a sentence is made with: so that it reads as one. */
+const samplesByName: Readonly<Record<string, string | Readonly<Record<MailLanguage, string>>>> = {
+  name: 'Maria Jansen',
+  relationship: { en: 'may drive', nl: 'mag rijden', fr: 'peut conduire' },
+  type: { en: 'car', nl: 'auto', fr: 'voiture' },
+  consent: { en: 'Trip data', nl: 'Ritgegevens', fr: 'Données de trajet' },
+  role: 'config-editor',
+};
+
+/** Variables to try a template with, in the language of its mails. */
+export function sampleVariables<Template extends MailTemplate>(
+  template: Template,
+  { application, language }: { application: string; language: string },
+) {
+  const all = Object.entries(builtIn[template].variables).map(([name, kind]) => {
+    const sample = samplesByName[name] ?? samples[kind];
+    return [name, typeof sample === 'object' ? sample[mailLanguageOf(language)] : sample];
+  });
   return { ...Object.fromEntries(all), application } as MailVariables[Template] & Record<string, string | number>;
 }

@@ -106,7 +106,7 @@ describe('a template of a tenant', () => {
       ...template,
       builtIn: false,
       variables: ['application', 'actionUrl', 'name', 'relationship', 'type', 'expiresAt'],
-      samples: { application: 'Car & Share', name: 'Example' },
+      samples: { application: 'Car & Share', name: 'Maria Jansen', type: 'auto', relationship: 'mag rijden' },
     });
     const variables = {
       actionUrl: 'https://x.example/?a=1&b=2',
@@ -216,6 +216,9 @@ describe('a template of a tenant', () => {
       variables: { name: 'Ann' },
     });
     expect(given.body).toEqual({ subject: 'Ann', text: 'Hi Example', language: 'nl' });
+    const sentence = { subject: 'x', text: '{{ name }} shares a {{ type }} with you. You {{ relationship }} it.' };
+    const english = await config('POST', '/templates/relationship-invitation/en/preview', sentence);
+    expect(english.body).toMatchObject({ text: 'Maria Jansen shares a car with you. You may drive it.' });
     const stored = await config('POST', `${invitation}/preview`, {});
     expect(stored.body).toMatchObject({
       language: 'nl',

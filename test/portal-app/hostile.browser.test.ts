@@ -4,7 +4,7 @@
  */
 import { createServer } from 'node:http';
 import type { Page } from 'playwright-core';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { putTenant } from '../../server/tenants/index.ts';
 import { manifestWriter, tenantSpec } from '../helpers/server.ts';
 import { configClient } from '../policies/config-client.ts';
@@ -41,7 +41,7 @@ describe.skipIf(executablePath === undefined)('texts that try to be scripts', { 
   const types: [path: string, body: object][] = [
     ['/actor-types/user', { attributes: { displayName: { type: 'string' } }, displayNames }],
     ['/resource-types/car', { displayNames }],
-    ['/relationship-types/user:drives:car', { displayNames }],
+    ['/relationship-types/user:drives:car', { displayNames, invitation: { enabled: true } }],
   ];
   for (const [path, body] of types) expect((await config('PUT', path, { body })).status).toBe(200);
   const rego = `package p\n\n# ${text.replaceAll('\n', ' ')}\ndefault outcome := "deny"\nreason := ${JSON.stringify(text)}`;
@@ -79,6 +79,57 @@ describe.skipIf(executablePath === undefined)('texts that try to be scripts', { 
   const issuer = { issuer: 'https://login.example.com', jwksUri: 'https://login.example.com/jwks' };
   expect((await config('PUT', '/trusted-issuers/login', { body: issuer })).status).toBe(200);
   expect((await config('PUT', '/consent-definitions/trips', { body: {} })).status).toBe(200);
+  /** Pages show them as they are written; the reasons of members stand in the audit and the ledger. */
+  const said = {
+    graph: `why drawn ${attacks[1]}`,
+    obligation: `duty ${attacks[0]}`,
+    case: `case ${attacks[2]}`,
+    title: `title ${attacks[8]}`,
+    body: `body ${attacks[7]}`,
+    registered: `registered ${attacks[6]}`,
+    invited: `invited ${attacks[1]}`,
+    library: `library ${attacks[0]}`,
+    endpoint: `https://hooks.example.com/${attacks[3]}`,
+  };
+  const end = { type: 'outcome', outcome: 'deny', reason: said.graph, obligations: [said.obligation] };
+  const graph = {
+    nodes: [
+      { id: 'start', type: 'start' },
+      { id: 'end', ...end },
+    ],
+    edges: [{ from: 'start', to: 'end' }],
+  };
+  const subject = { type: 'user', id: 'alice' };
+  const resource = { type: 'car', id: '1' };
+  const write = async (method: 'PUT' | 'POST', path: string, body: object) => {
+    const answer = await config(method, path, { body });
+    expect([path, answer.status < 300, answer.body]).toEqual([path, true, expect.anything()]);
+    return answer.body as { id: string };
+  };
+  const cases = [{ name: said.case, input: { subject, resource }, expect: { outcome: 'deny' } }];
+  await write('PUT', '/policies/car%3Adrawn', { graph, tests: cases });
+  await write('PUT', '/policy-libraries/lib', {
+    modules: [{ name: 'm', rego: `package lib\n\n# ${said.library}\nx := 1` }],
+  });
+  await write('POST', '/event-stream/subscriptions', { endpoint: said.endpoint, eventTypes: ['*'] });
+  // An id is in the alphabet of names.
+  const named = `/event-stream/subscriptions/${encodeURIComponent(attacks[1] as string)}`;
+  expect((await config('PUT', named, { body: { endpoint: said.endpoint, eventTypes: ['*'] } })).status).toBe(400);
+  const trips = '/consent-definitions/trips/versions/1';
+  await write('PUT', trips, { optInConfig: { type: 'direct' } });
+  const document = (content: object) => ({ effectiveDate: new Date(Date.now() + 1000).toISOString(), content });
+  const plain = { title: said.title, mediaType: 'text/plain', body: said.body };
+  await write('PUT', `${trips}/documents/en/a`, document(plain));
+  await write('PUT', `${trips}/documents/nl/a`, document({ title: said.title, mediaType: 'text/html', body: text }));
+  await server.services.snapshots.refresh(tenant);
+  const asked = { subject, action: 'car:drawn', resource };
+  await server.app.inject({ method: 'POST', url: `/authz/${tenant}`, headers, payload: asked });
+  const agreed = { userId: 'alice', name: 'trips', version: '1', document: { version: 'a', language: 'en' } };
+  // Once the document is in effect.
+  await vi.waitFor(() => write('POST', '/consents', { ...agreed, reason: said.registered }), { timeout: 10_000 });
+  const invitee = { contact: { type: 'email', value: 'bob@example.com' } };
+  const drives = { relationshipType: 'drives', to: resource, invitor: subject, invitee };
+  const invitation = await write('POST', '/sharing/invitations', { ...drives, reason: said.invited });
   const person = encodeURIComponent(ids[1] as string);
   const strange = encodeURIComponent('<img src=x>:read');
   const pages = pagesOf({
@@ -92,6 +143,8 @@ describe.skipIf(executablePath === undefined)('texts that try to be scripts', { 
     'settings/clients/$id': ['settings/clients/shop'],
     'settings/issuers/$name': ['settings/issuers/login'],
   });
+  /** More places where these texts are. */
+  const more = ['policies/car%3Adrawn', 'people/user/alice', `model/invitations?open=${invitation.id}`];
   const at = (path: string) => `${site.base}/portal/t/${tenant}/${path}`;
 
   test('no page runs them', async () => {
@@ -110,14 +163,29 @@ describe.skipIf(executablePath === undefined)('texts that try to be scripts', { 
     });
     const go = walker(page);
     await page.goto(at('overview'));
-    for (const path of pages) {
+    const seen: string[] = [];
+    for (const path of [...pages, ...more]) {
       await go(at(path));
+      seen.push(await page.getByRole('main').innerText());
+      for (const field of await page.getByRole('main').locator('input, textarea').all())
+        seen.push(await field.inputValue());
       expect([path, await page.evaluate('window.hurt')]).toEqual([path, undefined]);
       // The previews of log-in pages are frames, in a sandbox.
       const drawn = 'img[src="x"], svg[onload], a[href^="javascript:"], iframe:not([sandbox])';
       for (const frame of page.frames())
         expect([path, frame.url(), await frame.locator(drawn).count()]).toEqual([path, frame.url(), 0]);
     }
+    const { graph, obligation, title, endpoint, body, library } = said;
+    const shown = seen.join('\n');
+    expect([graph, obligation, said.case, title, endpoint].filter((one) => !shown.includes(one))).toEqual([]);
+    // What is opened from a page.
+    await page.goto(at('consents/trips'));
+    const english = page.getByRole('cell', { name: 'en', exact: true });
+    await page.getByRole('region', { name: 'Documents' }).getByRole('row').filter({ has: english }).click();
+    await page.getByText(body).first().waitFor();
+    await page.goto(at('policies?library=m'));
+    await page.getByText(library).first().waitFor();
+    expect(await page.evaluate('window.hurt')).toBe(undefined);
     expect(dialogs).toBe(0);
     expect(elsewhere).toEqual([]);
     expect(complaints.filter((one) => /Content Security Policy|Trusted/i.test(one))).toEqual([]);

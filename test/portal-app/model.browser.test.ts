@@ -284,6 +284,8 @@ describe.skipIf(executablePath === undefined)('the model', { timeout: 120_000 },
     const { page, complaints } = opened;
     await page.goto(at('/model/relationships'));
     await page.getByLabel('Type').selectOption('user');
+    await page.getByLabel('Id', { exact: true }).fill('al');
+    await page.locator('datalist option[value="alice"]').waitFor({ state: 'attached' });
     await page.getByLabel('Id', { exact: true }).fill('alice');
     await page.getByRole('button', { name: 'Show', exact: true }).click();
     const picture = page.getByRole('region', { name: 'What surrounds user/alice' });
@@ -324,7 +326,12 @@ describe.skipIf(executablePath === undefined)('the model', { timeout: 120_000 },
     await search.getByRole('button', { name: 'Search' }).click();
     await search.getByRole('cell', { name: 'user/dora', exact: true }).waitFor();
     await search.getByRole('button', { name: 'Why? user/alice' }).click();
-    await search.getByRole('region', { name: 'Why: user/alice and car/1' }).getByText('Allowed').first().waitFor();
+    const first = search.getByRole('region', { name: 'Why: user/alice and car/1' });
+    await first.getByText('Allowed').first().waitFor();
+    // A person has a page; of a resource its relationships are shown.
+    const leads = (name: string) => first.getByRole('link', { name, exact: true }).first().getAttribute('href');
+    await expect.poll(() => leads('car:1')).toContain('/model/relationships?type=car&id=1');
+    expect(await leads('user:alice')).toContain('/people/user/alice');
     expect(await axe(page)).toEqual([]);
     await look(page, 'model-who-may');
     const saving = page.waitForEvent('download');
@@ -364,12 +371,22 @@ describe.skipIf(executablePath === undefined)('the model', { timeout: 120_000 },
     await page.getByText(/^Denied:/).waitFor();
     // What would change the answer is dashed on the path.
     await page.getByText('It would be inherited through:').waitFor();
-    await page.locator('.why-path li.missing').getByRole('link', { name: 'household:h1 keeps car:3' }).waitFor();
+    await page
+      .locator('.why-path li.missing')
+      .getByRole('link', { name: 'household:h1 keeps car:3', exact: true })
+      .waitFor();
     expect(await axe(page)).toEqual([]);
     await look(page, 'policies-missing-path');
-    await page.getByRole('link', { name: hop }).click();
+    const adds = page.getByRole('link', { name: 'Add household:h1 keeps car:3' }).first();
+    const form = new URL((await adds.getAttribute('href')) ?? '', page.url()).href;
+    await page.getByRole('link', { name: hop, exact: true }).click();
     await page.getByRole('heading', { name: 'From user/alice' }).waitFor();
     await page.locator('tr.on, tr[aria-selected=true]').getByText('has a key of').waitFor();
+    // The form that makes what is missing is filled in.
+    await page.goto(form);
+    await expect.poll(() => panel.getByLabel('Id of the car').inputValue()).toBe('3');
+    expect(await panel.getByLabel('Id of the household').inputValue()).toBe('h1');
+    expect(await panel.getByLabel('Relationship type').inputValue()).toBe('household:keeps:car');
     expect(complaints).toEqual([]);
   });
 

@@ -139,6 +139,12 @@ describe.skipIf(executablePath === undefined)('people', { timeout: 120_000 }, as
     await page.getByText(`user/${odd} drives car/2`).first().waitFor();
     await page.reload();
     await page.getByText(`user/${odd} drives car/2`).first().waitFor();
+    // A resource is nobody: there is nothing to erase of it as of a person.
+    await page.goto(at('/people/car/2'));
+    await page.getByText('car is a type of resources, not of people.').waitFor();
+    expect(await page.getByRole('button', { name: 'Erase' }).count()).toBe(0);
+    await page.getByRole('link', { name: 'The relationships of 2' }).click();
+    await page.getByRole('heading', { name: 'To car/2' }).waitFor();
     expect(complaints).toEqual([]);
   });
 

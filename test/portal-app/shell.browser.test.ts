@@ -66,6 +66,8 @@ describe.skipIf(executablePath === undefined)('the portal', { timeout: 120_000 }
     // What listens to keys may be there a moment after what is seen.
     await page.waitForLoadState('networkidle');
     await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').fill('advanced');
+    await page.getByRole('option', { name: 'Access token', selected: true }).waitFor();
     await page.getByRole('combobox').fill('consen');
     await page.getByRole('option', { name: 'Consents', exact: true, selected: true }).waitFor();
     await look(page, 'portal-palette');

@@ -45,4 +45,10 @@ export function useModel() {
   });
 }
 
+/** Of resources alone: a type may be of both. False until the model is known. */
+export const isResourceType = (model: Model | undefined, type: string): boolean => {
+  const kinds = (model?.types ?? []).filter(({ spec }) => spec.name === type).map(({ kind }) => kind);
+  return kinds.includes('resource-types') && !kinds.includes('actor-types');
+};
+
 export const reloadModel = (tenant: string) => queryClient.invalidateQueries({ queryKey: ['model', tenant] });

@@ -1,20 +1,28 @@
 /** The lanes below the policy: relationships and consents, of which those light up that matter, and those that are missing are dashed. */
+import { segment } from '../core/api.ts';
 import { useTexts } from '../core/texts.ts';
+import { isResourceType, useModel } from '../model/load.ts';
 import { Relation as Related } from '../model/names.tsx';
 import { Link } from '../ui/link.tsx';
 import { State } from '../ui/page.tsx';
 import { entityText, type MissingRelation, type PersonConsent, type Relation, stepText } from './model.ts';
-import { Path } from './path.tsx';
+import { Add, Path } from './path.tsx';
 import type { Entity, MissingFact } from './schema.ts';
 import { texts } from './texts.ts';
 
 const shownMax = 8;
 
+/** A person has a page; of a resource its relationships are shown. */
 export function Entities({ of }: { of: Entity | undefined }) {
+  const model = useModel().data;
   if (of?.type === undefined || of.id === undefined || of.id === '***')
     return <span className="mono">{of === undefined ? '' : entityText(of)}</span>;
+  const [type, id] = [segment(of.type), segment(of.id)];
   return (
-    <Link className="mono" to={`/people/${encodeURIComponent(of.type)}/${encodeURIComponent(of.id)}`}>
+    <Link
+      className="mono"
+      to={isResourceType(model, of.type) ? `/model/relationships?type=${type}&id=${id}` : `/people/${type}/${id}`}
+    >
       {entityText(of)}
     </Link>
   );
@@ -54,7 +62,10 @@ export function Relations({ found, missing, isHidden }: Lane<Relation, MissingRe
         ))}
         {missing.map((one) => (
           <li key={one.text} className="why-item missing">
-            <Fact of={one} /> <State tone="bad">{t.missing}</State>
+            <Fact of={one} /> <State tone="bad">{t.missing}</State>{' '}
+            {one.relationship?.relationshipType !== undefined && (
+              <Add of={{ ...one.relationship, relationshipType: one.relationship.relationshipType }} />
+            )}
             {one.paths.length > 0 && <p className="dim">{t.wouldInherit(one.paths.length)}</p>}
             {one.paths.map((steps) => (
               <Path key={steps.map(stepText).join()} steps={steps} />

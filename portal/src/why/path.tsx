@@ -20,6 +20,25 @@ function placeOf({ from, relationshipType, to, missing }: PathStep): string | un
   return missing ? around : `${around}&relationship=${segment(said)}`;
 }
 
+/** For what is missing and of which both ends are known: the form that makes it, filled in. */
+export function Add({
+  of: { from, relationshipType, to },
+}: {
+  of: { from: Entity; relationshipType: string; to: Entity };
+}) {
+  const t = useTexts(texts);
+  const { tenant } = useTenant();
+  const ends = [from, to].map(({ type, id }) => (id === hidden || id === undefined ? undefined : type));
+  if (ends.includes(undefined) || !mayDo(tenant.role, 'admin')) return null;
+  const asked = { type: from.type, id: from.id, add: `${from.type}:${relationshipType}:${to.type}`, to: to.id };
+  const query = Object.entries(asked).map(([name, value]) => `${name}=${segment(value ?? '')}`);
+  return (
+    <Link to={`/model/relationships?${query.join('&')}`} aria-label={t.addIt(stepText({ from, relationshipType, to }))}>
+      {t.add}
+    </Link>
+  );
+}
+
 /** `any`: one of its type that is not known. */
 function End({ of }: { of: Entity }) {
   const t = useTexts(texts);
@@ -54,7 +73,7 @@ export function Path({ steps }: { steps: readonly PathStep[] }) {
                     {name}
                   </Link>
                 )}{' '}
-                {step.missing && <State tone="bad">{t.missing}</State>}
+                {step.missing && <State tone="bad">{t.missing}</State>} {step.missing && <Add of={step} />}
               </span>
               <End of={step.to} />
             </li>

@@ -42,6 +42,8 @@ export const en = {
   path: 'Nodes on the way',
   found: 'found',
   missing: 'missing',
+  add: 'Add…',
+  addIt: (fact: string) => `Add ${fact}`,
   through: 'It is inherited through:',
   wouldInherit: (paths: number): string =>
     paths === 1 ? 'It would be inherited through:' : 'It would be inherited through any of these:',

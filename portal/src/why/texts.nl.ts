@@ -43,6 +43,8 @@ export const nl = {
   path: 'Knopen op de weg',
   found: 'gevonden',
   missing: 'ontbreekt',
+  add: 'Toevoegen…',
+  addIt: (fact) => `${fact} toevoegen`,
   through: 'Ze wordt geërfd via:',
   wouldInherit: (paths) => (paths === 1 ? 'Ze zou worden geërfd via:' : 'Ze zou worden geërfd via een van deze:'),
   anyOf: (type) => `een ${type}`,

@@ -12,6 +12,7 @@ import { CodeEditor } from '../../editor/code-editor.tsx';
 import { CodeBlock, curl, Notice, ProblemAlert, ShowAs } from '../../ui/index.ts';
 import { ActivityPage, maySee } from './tabs.tsx';
 import { texts } from './texts.ts';
+import './query.css';
 
 type Asked = { query: string; variables: string };
 const first: Asked = {
@@ -78,38 +79,40 @@ function Asking() {
     }
   };
   return (
-    <div className="stack">
-      {schema.error && <ProblemAlert error={schema.error} onRetry={() => void schema.refetch()} />}
-      <CodeEditor
-        label={t.document}
-        language={language}
-        value={draft.query}
-        onChange={(query) => keep({ ...draft, query })}
-      />
-      <h2>{t.queryVariables}</h2>
-      <CodeEditor
-        label={t.queryVariables}
-        language="json"
-        value={draft.variables}
-        onChange={(variables) => keep({ ...draft, variables })}
-      />
-      {wrong !== undefined && <Notice tone="bad">{t.notJson(wrong)}</Notice>}
-      {error !== undefined && <ProblemAlert error={error} />}
-      <div>
-        <Button loading={isBusy} onClick={() => void run()}>
-          {t.run}
-        </Button>
+    <div className="query-sides">
+      <div className="stack">
+        {schema.error && <ProblemAlert error={schema.error} onRetry={() => void schema.refetch()} />}
+        <CodeEditor
+          label={t.document}
+          language={language}
+          value={draft.query}
+          onChange={(query) => keep({ ...draft, query })}
+        />
+        <h2>{t.queryVariables}</h2>
+        <CodeEditor
+          label={t.queryVariables}
+          language="json"
+          value={draft.variables}
+          onChange={(variables) => keep({ ...draft, variables })}
+        />
+        {wrong !== undefined && <Notice tone="bad">{t.notJson(wrong)}</Notice>}
+        {error !== undefined && <ProblemAlert error={error} />}
+        <div>
+          <Button loading={isBusy} onClick={() => void run()}>
+            {t.run}
+          </Button>
+        </div>
+        {answer && (
+          <section aria-label={t.result}>
+            <h2>
+              {t.result} <span className="dim">{t.tookMs(answer.ms)}</span>
+            </h2>
+            <CodeBlock code={JSON.stringify(answer.data, undefined, 2)} />
+          </section>
+        )}
       </div>
-      {answer && (
-        <section aria-label={t.result}>
-          <h2>
-            {t.result} <span className="dim">{t.tookMs(answer.ms)}</span>
-          </h2>
-          <CodeBlock code={JSON.stringify(answer.data, undefined, 2)} />
-        </section>
-      )}
       {schema.data !== undefined && (
-        <details>
+        <details className="query-schema" open>
           <summary>{t.schema}</summary>
           <CodeBlock code={schema.data} />
         </details>

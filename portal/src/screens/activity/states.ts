@@ -6,3 +6,12 @@ export type DeliveryState = keyof typeof stateTones;
 
 export const eventTypesText = (types: readonly string[], t: Texts) =>
   types.map((one) => (one === '*' ? t.allTypes : one)).join(', ');
+
+export const formats = ['cloudevents', 'cloudevents-batch', 'legacy'];
+
+/** What is typed with commas between. */
+export const listOf = (text: string): string[] =>
+  text
+    .split(',')
+    .map((one) => one.trim())
+    .filter(Boolean);

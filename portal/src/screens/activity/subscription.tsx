@@ -4,39 +4,36 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useGo, useRouteParams } from '../../core/address.ts';
 import { segment } from '../../core/api.ts';
+import { useOnce } from '../../core/once.ts';
 import { queryClient } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import { Owned, storedYaml } from '../../manifests/index.ts';
-import { Confirm, curl, Facts, Notice, ProblemAlert, RelativeTime, ShowAs, State, toast } from '../../ui/index.ts';
+import {
+  CodeBlock,
+  Confirm,
+  curl,
+  Facts,
+  Notice,
+  ProblemAlert,
+  RelativeTime,
+  ShowAs,
+  SidePanel,
+  State,
+  toast,
+  WithPanel,
+} from '../../ui/index.ts';
 import { Deliveries } from './deliveries.tsx';
+import { EditSubscription } from './edit-subscription.tsx';
 import { Replay } from './replay.tsx';
 import { Replays } from './replays.tsx';
-import { type DeliveryState, eventTypesText, stateTones } from './states.ts';
+import { eventTypesText, stateTones } from './states.ts';
+import { type Subscription, specOf } from './subscription-form.ts';
 import { ActivityPage } from './tabs.tsx';
 import { texts } from './texts.ts';
 
-type Subscription = {
-  id: string;
-  endpoint: string;
-  eventTypes: string[];
-  format: string;
-  enabled: boolean;
-  warnings?: { pointer: string; detail: string }[];
-  delivery: {
-    state: DeliveryState;
-    waiting: number;
-    failingSince?: string;
-    disabledReason?: string;
-  };
-  managedBy: string;
-};
 const ofSubscription = (name: string) => ({ kind: 'EventSubscription', name });
 type Tested = { ok: boolean; status?: number; durationMs: number; error?: string };
-
-const added = [
-  ...['id', 'signingSecrets', 'delivery', 'warnings', 'revision', 'createdAt', 'updatedAt', 'updatedBy', 'managedBy'],
-];
 
 export default function SubscriptionPage() {
   const t = useTexts(texts);
@@ -65,6 +62,7 @@ export default function SubscriptionPage() {
   );
 }
 
+type Panel = { kind: 'edit' } | { kind: 'secret'; signingSecret: string };
 type ShownProps = { subscription: Subscription; path: string; etag: string | undefined };
 
 function Shown({ subscription, path, etag }: ShownProps) {
@@ -72,6 +70,8 @@ function Shown({ subscription, path, etag }: ShownProps) {
   const { tenant } = useTenant();
   const { id, endpoint, eventTypes, format, delivery, managedBy, warnings = [] } = subscription;
   const { state } = delivery;
+  const [panel, setPanel] = useState<Panel>();
+  const close = () => setPanel(undefined);
   const facts: [string, ReactNode][] = [
     [
       t.endpoint,
@@ -91,8 +91,14 @@ function Shown({ subscription, path, etag }: ShownProps) {
     [t.failingSince, delivery.failingSince && <RelativeTime key="since" at={delivery.failingSince} />],
     [t.reason, delivery.disabledReason],
   ];
+  const shown =
+    panel?.kind === 'secret' ? (
+      <NewSecret signingSecret={panel.signingSecret} onClose={close} />
+    ) : (
+      panel && <EditSubscription subscription={subscription} path={path} etag={etag} onClose={close} />
+    );
   return (
-    <>
+    <WithPanel panel={shown}>
       <Owned of={ofSubscription(id)} owner={managedBy} may="admin" />
       <Facts facts={facts} isCard />
       {warnings.map(({ pointer, detail }) => (
@@ -100,18 +106,33 @@ function Shown({ subscription, path, etag }: ShownProps) {
           <span className="mono">{pointer}</span> {detail}
         </Notice>
       ))}
-      {mayDo(tenant.role, 'admin') && <Acts subscription={subscription} path={path} etag={etag} />}
+      {mayDo(tenant.role, 'admin') && <Acts subscription={subscription} path={path} etag={etag} onPanel={setPanel} />}
       {mayDo(tenant.role, 'records') && <Replays path={path} mayCancel={mayDo(tenant.role, 'admin')} />}
       {mayDo(tenant.role, 'records') && <Deliveries path={path} mayRetry={mayDo(tenant.role, 'admin')} />}
-    </>
+    </WithPanel>
   );
 }
 
-function Acts({ subscription, path, etag }: ShownProps) {
+function NewSecret({ signingSecret, onClose }: { signingSecret: string; onClose: () => void }) {
+  const t = useTexts(texts);
+  return (
+    <SidePanel label={t.rotated} title={t.rotated} onClose={onClose} onEscape="stays">
+      <Notice tone="warn">
+        <p role="status">{t.secretOnce}</p>
+        <CodeBlock code={signingSecret} />
+      </Notice>
+    </SidePanel>
+  );
+}
+
+type ActsProps = ShownProps & { onPanel: (panel: Panel) => void };
+
+function Acts({ subscription, path, etag, onPanel }: ActsProps) {
   const t = useTexts(texts);
   const go = useGo();
   const { tenant, api } = useTenant();
   const [isDeleting, setDeleting] = useState(false);
+  const [isRotating, setRotating] = useState(false);
   const [isReplaying, setReplaying] = useState(false);
   const [error, setError] = useState<unknown>();
   const [tested, setTested] = useState<Tested>();
@@ -123,8 +144,7 @@ function Acts({ subscription, path, etag }: ShownProps) {
     work().catch(setError);
   };
   const setEnabled = async (enabled: boolean) => {
-    const body = Object.fromEntries(Object.entries(subscription).filter(([name]) => !added.includes(name)));
-    await api.put(path, { ...ifMatch, body: { ...body, enabled } });
+    await api.put(path, { ...ifMatch, body: { ...specOf(subscription), enabled } });
     await reload();
     toast({ text: enabled ? t.resumed : t.paused });
   };
@@ -141,6 +161,16 @@ function Acts({ subscription, path, etag }: ShownProps) {
         <Button variant="default" aria-expanded={isReplaying} onClick={() => setReplaying(!isReplaying)}>
           {t.replay}
         </Button>
+        {isOwn && (
+          <Button variant="default" onClick={() => onPanel({ kind: 'edit' })}>
+            {t.editSubscription}
+          </Button>
+        )}
+        {isOwn && (
+          <Button variant="default" onClick={() => setRotating(true)}>
+            {t.rotateSecret}
+          </Button>
+        )}
         {isOwn && (
           <Button variant="default" onClick={() => attempt(() => setEnabled(!subscription.enabled))}>
             {subscription.enabled ? t.pause : t.resume}
@@ -161,6 +191,14 @@ function Acts({ subscription, path, etag }: ShownProps) {
       )}
       {error !== undefined && <ProblemAlert error={error} />}
       {isReplaying && <Replay path={path} />}
+      {isRotating && (
+        <Rotate
+          of={subscription}
+          path={path}
+          onClose={() => setRotating(false)}
+          onRotated={(signingSecret) => onPanel({ kind: 'secret', signingSecret })}
+        />
+      )}
       {isDeleting && (
         <Confirm
           title={t.deleteTitle(subscription.endpoint)}
@@ -177,5 +215,28 @@ function Acts({ subscription, path, etag }: ShownProps) {
         />
       )}
     </section>
+  );
+}
+
+type RotateProps = { of: Subscription; path: string; onClose: () => void; onRotated: (signingSecret: string) => void };
+
+function Rotate({ of, path, onClose, onRotated }: RotateProps) {
+  const t = useTexts(texts);
+  const { tenant, api } = useTenant();
+  const once = useOnce();
+  return (
+    <Confirm
+      title={t.rotateTitle(of.endpoint)}
+      consequences={t.rotateWhat}
+      action={t.rotateSecret}
+      onClose={onClose}
+      onConfirm={async () => {
+        const { data } = await once({}, (idempotencyKey) =>
+          api.post<{ signingSecret: string }>(`${path}/secret/rotate`, { body: {}, idempotencyKey }),
+        );
+        onRotated(data.signingSecret);
+        await queryClient.invalidateQueries({ queryKey: ['subscriptions', tenant.code] });
+      }}
+    />
   );
 }

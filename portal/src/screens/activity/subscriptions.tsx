@@ -20,12 +20,11 @@ import {
   State,
   WithPanel,
 } from '../../ui/index.ts';
-import { type DeliveryState, eventTypesText, stateTones } from './states.ts';
+import { type DeliveryState, eventTypesText, formats, listOf, stateTones } from './states.ts';
 import { ActivityPage } from './tabs.tsx';
 import { texts } from './texts.ts';
 
 type Listed = { endpoint: string; eventTypes: string[]; delivery: { state: DeliveryState } };
-const formats = ['cloudevents', 'cloudevents-batch', 'legacy'];
 const manifest = (tenant: string) => `apiVersion: accord.dev/v1alpha1
 kind: EventSubscription
 metadata: {name: hooks}
@@ -108,13 +107,9 @@ function NewSubscription({ onClose }: { onClose: () => void }) {
     event.preventDefault();
     setBusy(true);
     setError(undefined);
-    const eventTypes = types
-      .split(',')
-      .map((one) => one.trim())
-      .filter(Boolean);
     const path = '/event-stream/subscriptions';
     try {
-      const body = { endpoint: endpoint.trim(), eventTypes, format };
+      const body = { endpoint: endpoint.trim(), eventTypes: listOf(types), format };
       const { data } = await once(body, (idempotencyKey) =>
         api.post<{ id: string; signingSecret: string }>(path, { body, idempotencyKey }),
       );

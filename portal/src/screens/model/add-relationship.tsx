@@ -10,16 +10,19 @@ import { ProblemAlert, SidePanel, toast } from '../../ui/index.ts';
 import { useUiTexts } from '../../ui/texts.ts';
 import { texts } from './texts.ts';
 
-export function AddRelationship({ from, onClose }: { from?: Entity; onClose: () => void }) {
+/** `name` and `toId`: of one that a page offers to make. */
+type Props = { from: Entity | undefined; name: string | undefined; toId: string | undefined; onClose: () => void };
+
+export function AddRelationship({ from, name: offered, toId: offeredTo = '', onClose }: Props) {
   const t = useTexts(texts);
   const ui = useUiTexts();
   const { tenant, api } = useTenant();
   const names = (useModel().data?.relationships ?? []).map(({ spec }) => spec.name);
   const first = names.find((one) => partsOf(one).from === from?.type) ?? names[0];
-  const [name, setName] = useState<string>();
+  const [name, setName] = useState(offered);
   const parts = partsOf(name ?? first ?? '');
   const [fromId, setFromId] = useState(from?.id ?? '');
-  const [toId, setToId] = useState('');
+  const [toId, setToId] = useState(offeredTo);
   const [until, setUntil] = useState('');
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);

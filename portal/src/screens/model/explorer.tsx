@@ -1,6 +1,7 @@
 /** The neighbourhood of one actor or resource: drawn, listed, followed by click; and who may do what with it. */
 import { Button } from '@mantine/core';
-import { type FormEvent, useMemo, useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { type FormEvent, useEffect, useId, useMemo, useState } from 'react';
 import { useFilters } from '../../core/address.ts';
 import { segment } from '../../core/api.ts';
 import { type Pages, usePages } from '../../core/query.ts';
@@ -24,9 +25,16 @@ const drawnMax = 24;
 export default function Explorer() {
   const t = useTexts(texts);
   const { tenant, api } = useTenant();
-  const [{ type = '', id = '', relationship }, setFilters] = useFilters(['type', 'id', 'relationship']);
-  const set = (to: Entity) => setFilters({ ...to, relationship: undefined });
-  const [isAdding, setAdding] = useState(false);
+  const [filters, setFilters] = useFilters(['type', 'id', 'relationship', 'add', 'to']);
+  const { type = '', id = '', relationship, add, to } = filters;
+  const notOffered = { add: undefined, to: undefined };
+  const set = (to: Entity) => setFilters({ ...to, relationship: undefined, ...notOffered });
+  const [isOpened, setAdding] = useState(false);
+  const isAdding = mayDo(tenant.role, 'admin') && (isOpened || add !== undefined);
+  const stopAdding = () => {
+    setAdding(false);
+    if (add !== undefined) setFilters(notOffered);
+  };
   const of = useMemo(() => ({ type, id }), [type, id]);
   const isChosen = type !== '' && id !== '';
   const example = isChosen ? of : { type: 'user', id: 'alice' };
@@ -50,7 +58,11 @@ export default function Explorer() {
     >
       <Choose key={text(of)} of={of} onChoose={set} />
       <WithPanel
-        panel={isAdding && <AddRelationship from={isChosen ? of : undefined} onClose={() => setAdding(false)} />}
+        panel={
+          isAdding && (
+            <AddRelationship key={add} from={isChosen ? of : undefined} name={add} toId={to} onClose={stopAdding} />
+          )
+        }
       >
         {isChosen ? (
           <Around key={text(of)} of={of} marked={relationship} onFollow={set} />
@@ -68,6 +80,25 @@ export default function Explorer() {
   );
 }
 
+/** Ids of the type that begin with what was typed, of what is registered or related. Support searches nobody. */
+function useIds(type: string, typed: string): string[] {
+  const { tenant, api } = useTenant();
+  const [idPrefix, setPrefix] = useState('');
+  useEffect(() => {
+    const timer = setTimeout(() => setPrefix(typed.trim()), 200);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  const { data = [] } = useQuery({
+    queryKey: ['people', tenant.code, 'ids', type, idPrefix],
+    enabled: type !== '' && idPrefix !== '' && tenant.role !== 'support' && mayDo(tenant.role, 'records'),
+    queryFn: async ({ signal }) => {
+      const query = { type, idPrefix, limit: 20 };
+      return (await api.get<{ people: { id: string }[] }>('/people', { query, signal })).data.people;
+    },
+  });
+  return data.map(({ id }) => id);
+}
+
 function Choose({ of, onChoose }: { of: Entity; onChoose: (to: Entity) => void }) {
   const t = useTexts(texts);
   const { data } = useModel();
@@ -75,6 +106,8 @@ function Choose({ of, onChoose }: { of: Entity; onChoose: (to: Entity) => void }
   const [type, setType] = useState(of.type);
   const [id, setId] = useState(of.id);
   const chosen = type || names[0] || '';
+  const list = useId();
+  const ids = useIds(chosen, id === of.id ? '' : id);
   const options = chosen === '' || names.includes(chosen) ? names : [chosen, ...names];
   const choose = (event: FormEvent) => {
     event.preventDefault();
@@ -93,8 +126,13 @@ function Choose({ of, onChoose }: { of: Entity; onChoose: (to: Entity) => void }
         </label>
         <label className="field">
           {t.id}
-          <input value={id} onChange={(event) => setId(event.currentTarget.value)} />
+          <input list={list} value={id} onChange={(event) => setId(event.currentTarget.value)} />
         </label>
+        <datalist id={list}>
+          {ids.map((one) => (
+            <option key={one} value={one} />
+          ))}
+        </datalist>
         <Button type="submit" leftSection={<Icon name="search" />}>
           {t.show}
         </Button>

@@ -5,10 +5,12 @@ import { useFilters, useRouteParams } from '../../core/address.ts';
 import { segment } from '../../core/api.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
+import { isResourceType, useModel } from '../../model/load.ts';
 import {
   CopyId,
   curl,
   Icon,
+  Link,
   Notice,
   PageHeader,
   ProblemAlert,
@@ -50,16 +52,17 @@ function Page({ of }: { of: Entity }) {
     queryFn: async ({ signal }) => (await api.get<About>(path, { signal })).data,
   });
   const isSupport = tenant.role === 'support';
+  const isResource = isResourceType(useModel().data, of.type);
   return (
     <>
       <PageHeader
         title={nameOf(about.data) ?? of.id}
-        about={t.personAbout}
+        about={isResource ? undefined : t.personAbout}
         back={{ to: '/people', label: t.title }}
         actions={
           <>
             <ShowAs curl={curl(api.path(`${path}/timeline`))} />
-            {mayDo(tenant.role, 'admin') && (
+            {mayDo(tenant.role, 'admin') && !isResource && (
               <Button variant="default" leftSection={<Icon name="trash" />} onClick={() => setErasing(true)}>
                 {t.erase}
               </Button>
@@ -71,6 +74,14 @@ function Page({ of }: { of: Entity }) {
         <ProblemAlert error={about.error} onRetry={() => about.refetch()} />
       ) : (
         <Head about={about.data ?? of} />
+      )}
+      {isResource && (
+        <div className="person-note">
+          <Notice>
+            {t.isResource(of.type)}{' '}
+            <Link to={`/model/relationships?type=${segment(of.type)}&id=${segment(of.id)}`}>{t.ofResource(of.id)}</Link>
+          </Notice>
+        </div>
       )}
       {isSupport && (
         <div className="person-note">

@@ -23,6 +23,8 @@ export const en = {
     `Nobody has an account or an accepted invitation of ${address}. An invitation to it that waits is kept by the address alone.`,
   eraseWhatIsKept: 'Count what is kept of this address, and erase it',
   personAbout: 'Everything that the tenant has about this person.',
+  isResource: (type: string) => `${type} is a type of resources, not of people.`,
+  ofResource: (id: string) => `The relationships of ${id}`,
   account: 'Account',
   firstSeen: 'First seen',
   lastSeen: 'Last seen',

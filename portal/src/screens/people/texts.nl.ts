@@ -24,6 +24,8 @@ export const nl = {
     `Niemand heeft een account of een aanvaarde uitnodiging met ${address}. Een uitnodiging die nog wacht, wordt alleen bij het adres bewaard.`,
   eraseWhatIsKept: 'Tel wat van dit adres bewaard wordt, en wis het',
   personAbout: 'Alles wat de tenant over deze persoon heeft.',
+  isResource: (type) => `${type} is een type van resources, niet van personen.`,
+  ofResource: (id) => `De relaties van ${id}`,
   account: 'Account',
   firstSeen: 'Voor het eerst gezien',
   lastSeen: 'Laatst gezien',

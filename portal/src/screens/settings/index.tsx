@@ -28,7 +28,7 @@ export const settings = defineScreen({
     { label: t.pages, to: '/settings/pages' },
     { label: t.limits, to: '/settings/limits' },
     { label: t.manifests, to: '/settings/manifests' },
-    { label: t.token, to: '/settings/token', icon: 'lock' },
+    { label: t.token, hint: t.tokenHint, to: '/settings/token', icon: 'lock' },
     { label: t.audit, to: '/settings/audit', icon: 'clock' },
   ],
 });

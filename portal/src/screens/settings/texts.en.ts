@@ -11,6 +11,7 @@ export const en = {
   limits: 'Limits',
   manifests: 'Manifests',
   token: 'Access token',
+  tokenHint: 'Advanced settings',
   audit: 'Audit log',
 
   membersAbout: 'Members administer the tenant. They are not its users.',

@@ -12,6 +12,7 @@ export const nl = {
   limits: 'Limieten',
   manifests: 'Manifesten',
   token: 'Toegangstoken',
+  tokenHint: 'Geavanceerde instellingen',
   audit: 'Auditlog',
 
   membersAbout: 'Leden beheren de tenant. Ze zijn niet zijn gebruikers.',
