@@ -106,7 +106,15 @@ function Shown({ subscription, path, etag }: ShownProps) {
           <span className="mono">{pointer}</span> {detail}
         </Notice>
       ))}
-      {mayDo(tenant.role, 'admin') && <Acts subscription={subscription} path={path} etag={etag} onPanel={setPanel} />}
+      {mayDo(tenant.role, 'admin') && (
+        <Acts
+          subscription={subscription}
+          path={path}
+          etag={etag}
+          onPanel={setPanel}
+          isSecretShown={panel?.kind === 'secret'}
+        />
+      )}
       {mayDo(tenant.role, 'records') && <Replays path={path} mayCancel={mayDo(tenant.role, 'admin')} />}
       {mayDo(tenant.role, 'records') && <Deliveries path={path} mayRetry={mayDo(tenant.role, 'admin')} />}
     </WithPanel>
@@ -125,9 +133,10 @@ function NewSecret({ signingSecret, onClose }: { signingSecret: string; onClose:
   );
 }
 
-type ActsProps = ShownProps & { onPanel: (panel: Panel) => void };
+/** `isSecretShown`: nothing takes the place of what is shown once. */
+type ActsProps = ShownProps & { onPanel: (panel: Panel) => void; isSecretShown: boolean };
 
-function Acts({ subscription, path, etag, onPanel }: ActsProps) {
+function Acts({ subscription, path, etag, onPanel, isSecretShown }: ActsProps) {
   const t = useTexts(texts);
   const go = useGo();
   const { tenant, api } = useTenant();
@@ -162,12 +171,12 @@ function Acts({ subscription, path, etag, onPanel }: ActsProps) {
           {t.replay}
         </Button>
         {isOwn && (
-          <Button variant="default" onClick={() => onPanel({ kind: 'edit' })}>
+          <Button variant="default" disabled={isSecretShown} onClick={() => onPanel({ kind: 'edit' })}>
             {t.editSubscription}
           </Button>
         )}
         {isOwn && (
-          <Button variant="default" onClick={() => setRotating(true)}>
+          <Button variant="default" disabled={isSecretShown} onClick={() => setRotating(true)}>
             {t.rotateSecret}
           </Button>
         )}
