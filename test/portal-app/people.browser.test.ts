@@ -281,6 +281,10 @@ describe.skipIf(executablePath === undefined)('people', { timeout: 120_000 }, as
     const { page, complaints } = opened;
     await page.goto(at('/people/user/alice'));
     await page.getByRole('heading', { name: 'Tijdlijn' }).waitFor();
+    await page
+      .getByText(/^Audit: (relatie|uitnodiging|persoon) .* (gewijzigd|gemaakt|gelezen|verwijderd|aanvaard)/)
+      .first()
+      .waitFor();
     await look(page, 'people-nl');
     expect(complaints).toEqual([]);
   });
