@@ -11,7 +11,7 @@ import { join, relative } from 'node:path';
 import { howToBuildSite, whyNoSite } from './docs-site/built.ts';
 import { combined, countsOf, filesAgain, flakyFiles, flakyOf, merged, type Run } from './helpers/report.ts';
 import { clusterForTests, whyNoNode } from './kubernetes/programs.ts';
-import { howToGetChromium } from './pages/chromium.ts';
+import { chromiumPath, howToGetChromium } from './pages/chromium.ts';
 
 const root = join(import.meta.dirname, '..');
 const scratch = mkdtempSync(join(tmpdir(), 'accord-run-'));
@@ -96,7 +96,7 @@ const reason =
     : whyNoNode();
 if (skippedOfKubernetes > 0)
   console.log(`NOT RUN HERE: ${skippedOfKubernetes} tests on a real Kubernetes: ${reason}\n`);
-if (skippedInBrowser > 0)
+if (skippedInBrowser > 0 && chromiumPath() === undefined)
   console.log(
     `NOT RUN HERE: ${skippedInBrowser} tests in a browser: there is no Chromium. To run them: ${howToGetChromium}\n`,
   );

@@ -179,6 +179,13 @@ describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, 
     await page.getByText('Denied: what is missing is “user:bob drives car:c/1”').waitFor();
     await expect.poll(() => page.getByLabel('Subject id').inputValue()).toBe('bob');
     await expect.poll(() => page.getByLabel('Resource id').inputValue()).toBe('c/1');
+    // A line of the answer keeps the question.
+    await page
+      .getByRole('link', { name: /^line \d+$/ })
+      .first()
+      .click();
+    await page.waitForURL(/line=\d+/);
+    expect(await page.getByLabel('Resource id').inputValue()).toBe('c/1');
     expect(complaints).toEqual([]);
   });
 

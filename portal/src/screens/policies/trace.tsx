@@ -23,14 +23,14 @@ export function useDecision(id: string | undefined) {
   });
 }
 
-/** What a link to a line keeps of the page: the decision that is open, and a change. */
-type Kept = { decision?: string; change?: string };
-type Marks = { keep: Kept; marking: Marking; place: Place };
+/** What a link to a line keeps of the page's address: what is asked, and a change. */
+export type Kept = { decision?: string; change?: string; subject?: string; resource?: string };
+type Marks = { kept: Kept; marking: Marking; place: Place };
 
-const linksOf = ({ keep, marking, place }: Marks): Links => ({
+const linksOf = ({ kept, marking, place }: Marks): Links => ({
   line: (policy, line, file) =>
     file === undefined
-      ? pathOf(`/policies/${segment(policy)}`, { line, ...keep })
+      ? pathOf(`/policies/${segment(policy)}`, { line, ...kept })
       : pathOf('/policies', { library: file }),
   onPlace: (to) => marking.set({ ...to, by: 'trace', goes: true }),
   marked: place,

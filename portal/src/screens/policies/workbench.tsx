@@ -21,7 +21,7 @@ import { SaveBar } from './save-bar.tsx';
 import type { Case, Stored } from './shapes.ts';
 import { Source } from './source.tsx';
 import { texts } from './texts.ts';
-import { Recorded, Trace, TraceBox, useDecision } from './trace.tsx';
+import { type Kept, Recorded, Trace, TraceBox, useDecision } from './trace.tsx';
 import { answerFor, type Checked, useCheck } from './use-check.ts';
 import { type Editing, useEditing } from './use-editing.ts';
 import { type AskedQuestion, useQuestion } from './use-question.ts';
@@ -45,14 +45,15 @@ export function Workbench({ name, stored }: Props) {
   const checked = denied ? { ...found, tried: { ...found.tried, ...denied } } : found;
   const line = filters.line === undefined ? undefined : Number(filters.line);
   const marking = useMarking(line);
+  const { decision, change, subject, resource } = filters;
   const panes: Panes = {
     name,
     editing,
     checked,
     readOnly,
     line,
-    decision: filters.decision,
-    isChanging,
+    decision,
+    kept: { decision, change, subject, resource },
     asked,
     marking,
   };
@@ -94,7 +95,7 @@ type Panes = {
   readOnly: boolean;
   line: number | undefined;
   decision: string | undefined;
-  isChanging: boolean;
+  kept: Kept;
   asked: AskedQuestion;
   marking: Marking;
 };
@@ -181,10 +182,9 @@ function TryIt({ name, editing, checked, readOnly, line, asked, mayTry }: Panes 
 
 type AnswersProps = Panes & { mayTry: boolean; place: Place };
 
-function Answers({ editing, checked, decision, isChanging, asked, marking, mayTry, place }: AnswersProps) {
+function Answers({ editing, checked, decision, kept, asked, marking, mayTry, place }: AnswersProps) {
   const t = useTexts(texts);
-  const keep = { decision, change: isChanging ? '1' : undefined };
-  const marks = { keep, marking, place };
+  const marks = { kept, marking, place };
   return (
     <TraceBox mark={marking.mark}>
       {decision !== undefined && <Recorded id={decision} isExplained={!mayTry} marks={marks} />}
