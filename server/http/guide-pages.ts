@@ -5,10 +5,10 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import helmet from '@fastify/helmet';
+import { escapeHtml } from '../core/escape-html.ts';
 import { problem } from '../core/problems.ts';
 import type { App } from './fastify.ts';
-import { guideAddress, guidePolicy, guideRelative } from './guide-address.ts';
+import { registerUnderGuide } from './guide-address.ts';
 
 const docs = join(import.meta.dirname, '../../docs');
 const PAGE = /^([a-z][a-z0-9-]*)\.html$/;
@@ -18,37 +18,25 @@ export const hasPages = (folder: string = docs): boolean => existsSync(join(fold
 /** @param folder that may be absent */
 export async function registerGuidePages(app: App, folder: string = docs): Promise<void> {
   if (!hasPages(folder)) return;
-  await app.register(
-    async (scope) => {
-      scope.addHook('onRoute', (route) => {
-        route.config = { ...route.config, access: { api: 'public' } };
-        route.schema = { ...route.schema, hide: true };
-      });
-      await scope.register(helmet, { contentSecurityPolicy: { useDefaults: false, directives: guidePolicy } });
-      scope.get('', (_request, reply) => reply.redirect(guideRelative, 302));
-      const answer = async (name: string) => shownPage(await readFile(join(folder, `${name}.md`), 'utf8'));
-      const type = 'text/html; charset=utf-8';
-      scope.route({
-        ...{ method: 'GET', url: '/', prefixTrailingSlash: 'slash' },
-        handler: async (_request, reply) => reply.type(type).send(await answer('README')),
-      });
-      scope.get<{ Params: { page: string } }>('/:page', async ({ params }, reply) => {
-        const [, name] = PAGE.exec(params.page) ?? [];
-        if (name === undefined || !existsSync(join(folder, `${name}.md`))) throw problem('not_found');
-        return reply.type(type).send(await answer(name));
-      });
-    },
-    { prefix: guideAddress.slice(0, -1) },
-  );
+  await registerUnderGuide(app, async (scope) => {
+    const answer = async (name: string) => shownPage(await readFile(join(folder, `${name}.md`), 'utf8'));
+    const type = 'text/html; charset=utf-8';
+    scope.route({
+      ...{ method: 'GET', url: '/', prefixTrailingSlash: 'slash' },
+      handler: async (_request, reply) => reply.type(type).send(await answer('README')),
+    });
+    scope.get<{ Params: { page: string } }>('/:page', async ({ params }, reply) => {
+      const [, name] = PAGE.exec(params.page) ?? [];
+      if (name === undefined || !existsSync(join(folder, `${name}.md`))) throw problem('not_found');
+      return reply.type(type).send(await answer(name));
+    });
+  });
 }
-
-const escaped = (text: string) =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
 /** As GitHub makes them of headings; what was escaped is punctuation. */
 const anchorOf = (heading: string): string =>
   heading
-    .replace(/<[^>]*>|&\w+;/g, '')
+    .replace(/<[^>]*>|&#?\w+;/g, '')
     .toLowerCase()
     .replace(/[^\p{L}\p{N}_ -]/gu, '')
     .replaceAll(' ', '-');
@@ -63,14 +51,14 @@ function linked(label: string, target: string): string {
 function shownPage(markdown: string): string {
   const text = markdown.replace(/<!--[\s\S]*?-->\n*/g, '');
   const [, title = 'Accord'] = /^# (.*)$/m.exec(text) ?? [];
-  const body = escaped(text)
+  const body = escapeHtml(text)
     .replace(/!\[([^\]]*)\]\([^)]*\)/g, '[$1]')
     .replace(/\[([^\]]+)\]\(([^)\s]+)\)/g, (_all, label, target) => linked(label, target))
     .replace(/^(#+ )(.*)$/gm, (_all, signs, heading) => `<b id="${anchorOf(heading)}">${signs}${heading}</b>`);
   return [
     '<!doctype html><html lang="en"><head><meta charset="utf-8">',
     '<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">',
-    `<title>${escaped(title)} · Accord</title></head><body>`,
+    `<title>${escapeHtml(title)} · Accord</title></head><body>`,
     '<nav><a href="./">All pages</a> · The page as it is written. <code>npm run docs</code> builds the site, with a search.</nav>',
     `<main><pre style="white-space:pre-wrap;overflow-wrap:anywhere;max-width:100ch;margin:16px auto">${body}</pre></main>`,
     '</body></html>',

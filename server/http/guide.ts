@@ -6,10 +6,9 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import helmet from '@fastify/helmet';
 import fastifyStatic from '@fastify/static';
 import type { App } from './fastify.ts';
-import { guideAddress, guidePolicy, guideRelative } from './guide-address.ts';
+import { registerUnderGuide } from './guide-address.ts';
 import { hasPages, registerGuidePages } from './guide-pages.ts';
 
 export const guideFolder = join(import.meta.dirname, '../../docs/site/dist');
@@ -32,34 +31,24 @@ export async function registerDocumentation(app: App, baseUrl: string): Promise<
 /** @param folder that may be absent @returns whether it is there */
 export async function registerGuide(app: App, folder: string = guideFolder): Promise<boolean> {
   if (!isBuilt(folder)) return false;
-  await app.register(
-    async (scope) => {
-      scope.addHook('onRoute', (route) => {
-        route.config = { ...route.config, access: { api: 'public' } };
-        route.schema = { ...route.schema, hide: true };
-      });
-      // The site is served over http too, on a machine of one's own.
-      await scope.register(helmet, { contentSecurityPolicy: { useDefaults: false, directives: guidePolicy } });
-      scope.setNotFoundHandler(async (_request, reply) =>
-        reply
-          .code(404)
-          .type(HTML)
-          .send(await readFile(join(folder, '404.html'))),
-      );
-      scope.get('', (_request, reply) => reply.redirect(guideRelative, 302));
-      await scope.register(fastifyStatic, {
-        root: folder,
-        preCompressed: true,
-        dotfiles: 'ignore',
-        cacheControl: false,
-        // Names in assets/ have a digest of the content.
-        setHeaders: (reply, path) => {
-          const lasts = path.includes('/assets/');
-          reply.header('cache-control', lasts ? 'public, max-age=31536000, immutable' : 'no-cache');
-        },
-      });
-    },
-    { prefix: guideAddress.slice(0, -1) },
-  );
+  await registerUnderGuide(app, async (scope) => {
+    scope.setNotFoundHandler(async (_request, reply) =>
+      reply
+        .code(404)
+        .type(HTML)
+        .send(await readFile(join(folder, '404.html'))),
+    );
+    await scope.register(fastifyStatic, {
+      root: folder,
+      preCompressed: true,
+      dotfiles: 'ignore',
+      cacheControl: false,
+      // Names in assets/ have a digest of the content.
+      setHeaders: (reply, path) => {
+        const lasts = path.includes('/assets/');
+        reply.header('cache-control', lasts ? 'public, max-age=31536000, immutable' : 'no-cache');
+      },
+    });
+  });
   return true;
 }
