@@ -149,8 +149,13 @@ export function startOperator(options: OperatorOptions): Operator {
   });
   const listener = listen({
     client: () => options.database.client(),
-    channels: { accord_ack: (payload) => rollouts.acknowledged(payload) },
-    onConnect: () => void rollouts.check(),
+    subscriptions: [
+      {
+        channel: 'accord_ack',
+        received: (payload) => rollouts.acknowledged(payload),
+        missed: () => void rollouts.check(),
+      },
+    ],
     observe,
   });
   const resyncNow = () => {

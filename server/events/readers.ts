@@ -107,8 +107,13 @@ export class EventReaders {
     const { database, observe } = this.#services;
     this.#listener ??= listen({
       client: () => database.client(),
-      channels: { [CHANNEL]: (payload) => this.wake(payload === '' ? undefined : (JSON.parse(payload) as string[])) },
-      onConnect: () => this.wake(),
+      subscriptions: [
+        {
+          channel: CHANNEL,
+          received: (payload) => this.wake(payload === '' ? undefined : (JSON.parse(payload) as string[])),
+          missed: () => this.wake(),
+        },
+      ],
       observe,
     });
   }

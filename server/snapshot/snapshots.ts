@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
-import { type Listener, listen } from '../core/db/listen.ts';
+import { type Listener, listen, type Subscription } from '../core/db/listen.ts';
 import { Drain } from '../core/drain.ts';
 import type { Observe } from '../core/observe.ts';
 import { problem } from '../core/problems.ts';
@@ -25,14 +25,6 @@ type SnapshotOptions = {
   maxStalenessMs: number;
   clock: Clock;
   observe: Observe;
-};
-
-/** A channel of Postgres that a room listens to, on the connection that the snapshots listen on. */
-type Subscription = {
-  channel: string;
-  received: (payload: string) => void;
-  /** Notifications may have been missed. */
-  missed: () => void;
 };
 
 export class Snapshots {
@@ -66,7 +58,7 @@ export class Snapshots {
     this.#options = options;
   }
 
-  /** To be called before the start. */
+  /** Hears of a channel on the connection that the snapshots listen on. To be called before the start. */
   subscribe(subscription: Subscription): void {
     this.#subscriptions.push(subscription);
   }
@@ -80,33 +72,19 @@ export class Snapshots {
     for (const snapshot of await loadAll(this.#options)) this.#serve(snapshot);
     this.#confirmedAt = askedAt;
     await this.#acknowledging.run();
+    const own: Subscription = {
+      channel: 'accord_config',
+      received: (payload) => this.#notified(payload),
+      missed: () => void this.#confirm(),
+    };
     this.#listener = listen({
       client: () => database.client(),
-      channels: {
-        accord_config: (payload) => this.#notified(payload),
-        ...this.#channels(),
-      },
-      onConnect: () => {
-        for (const { missed } of this.#subscriptions) missed();
-        void this.#confirm();
-      },
+      subscriptions: [own, ...this.#subscriptions],
       observe: this.#options.observe,
     });
     const everyMs = Math.max(500, this.#options.maxStalenessMs / 5);
     this.#poll = setInterval(() => void this.#confirm(), everyMs);
     this.#poll.unref();
-  }
-
-  /** Several rooms may listen to one channel. */
-  #channels(): Record<string, (payload: string) => void> {
-    const of = Object.groupBy(this.#subscriptions, ({ channel }) => channel);
-    const all = Object.entries(of).map(([channel, those = []]) => {
-      const received = (payload: string) => {
-        for (const one of those) one.received(payload);
-      };
-      return [channel, received] as const;
-    });
-    return Object.fromEntries(all);
   }
 
   /** The tenant's snapshot, also when it is disabled; undefined when there is no such tenant. */

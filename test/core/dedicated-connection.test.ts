@@ -56,8 +56,9 @@ describe('a listening connection that falls silent', () => {
     let connects = 0;
     const listener = listen({
       client: () => new pg.Client({ connectionString: silent }),
-      channels: { accord_silent: (payload) => heard.push(payload) },
-      onConnect: () => connects++,
+      subscriptions: [
+        { channel: 'accord_silent', received: (payload) => heard.push(payload), missed: () => connects++ },
+      ],
       observe: () => {},
       heartbeatMs: 200,
     });
@@ -73,8 +74,7 @@ describe('a listening connection that falls silent', () => {
     let connects = 0;
     const listener = listen({
       client: () => new pg.Client({ connectionString: silent }),
-      channels: {},
-      onConnect: () => connects++,
+      subscriptions: [{ channel: 'accord_silent', received: () => {}, missed: () => connects++ }],
       observe: () => {},
       heartbeatMs: 300,
     });

@@ -11,8 +11,7 @@ describe('LISTEN', () => {
     let connects = 0;
     const listener = listen({
       client: () => database.client(),
-      channels: { accord_test: (payload) => heard.push(payload) },
-      onConnect: () => connects++,
+      subscriptions: [{ channel: 'accord_test', received: (payload) => heard.push(payload), missed: () => connects++ }],
       observe: (observation) => observations.push(observation),
       heartbeatMs: 100,
     });
@@ -34,14 +33,35 @@ describe('LISTEN', () => {
     }
   });
 
+  test('tells every subscriber of a channel, and of no other', async () => {
+    const heard: string[] = [];
+    const missed: string[] = [];
+    const subscriber = (name: string, channel: string) => ({
+      channel,
+      received: (payload: string) => heard.push(`${name} ${payload}`),
+      missed: () => missed.push(name),
+    });
+    const listener = listen({
+      client: () => database.client(),
+      subscriptions: [subscriber('a', 'accord_one'), subscriber('b', 'accord_two'), subscriber('c', 'accord_one')],
+      observe: () => {},
+    });
+    try {
+      await vi.waitFor(() => expect(missed).toEqual(['a', 'b', 'c']), 10_000);
+      await asAdmin(adminUrl, `select pg_notify('accord_one', '1'), pg_notify('accord_two', '2')`);
+      await vi.waitFor(() => expect(heard).toEqual(['a 1', 'c 1', 'b 2']), 10_000);
+    } finally {
+      await listener.close();
+    }
+  });
+
   test('tells how long an outage took, over all attempts to connect', async () => {
     const lost: number[] = [];
     const reconnected: number[] = [];
     let connects = 0;
     const listener = listen({
       client: () => database.client(),
-      channels: {},
-      onConnect: () => connects++,
+      subscriptions: [{ channel: 'accord_test', received: () => {}, missed: () => connects++ }],
       observe(observation) {
         if (observation.kind === 'database_lost') lost.push(performance.now());
         if (observation.kind === 'listen_reconnected') reconnected.push(observation.afterMs);

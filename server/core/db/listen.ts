@@ -1,6 +1,6 @@
 /**
- * LISTEN: one connection that notices when it is dead and says so when it is back. Notifications are hints; the
- * `onConnect` callback is where a listener catches up on all that it may have missed.
+ * LISTEN: one connection that notices when it is dead and says so when it is back. Notifications are hints; `missed` is
+ * where a subscriber catches up on all that it may not have heard.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -8,11 +8,17 @@ import { jittered, nextDelayMs } from '../backoff.ts';
 import type { Observe } from '../observe.ts';
 import { DedicatedConnection } from './dedicated-connection.ts';
 
+/** One that hears of a channel. Any number may hear of the same one: each notification goes to all of them. */
+export type Subscription = {
+  channel: string;
+  received: (payload: string) => void;
+  /** Notifications may have been missed: after every (re)connect, once LISTEN is in force. */
+  missed: () => void;
+};
+
 type ListenOptions = {
   client: () => pg.Client;
-  channels: Record<string, (payload: string) => void>;
-  /** After every (re)connect, once LISTEN is in force. */
-  onConnect: () => void;
+  subscriptions: readonly Subscription[];
   observe: Observe;
   heartbeatMs?: number;
 };
@@ -46,7 +52,7 @@ async function run(options: ListenOptions, signal: AbortSignal): Promise<void> {
       if (lostAt !== undefined) observe({ kind: 'listen_reconnected', afterMs: performance.now() - lostAt });
       lostAt = undefined;
       delayMs = 0;
-      options.onConnect();
+      for (const { missed } of options.subscriptions) missed();
       await connection.watch();
     } catch (error) {
       lostAt ??= performance.now();
@@ -59,10 +65,17 @@ async function run(options: ListenOptions, signal: AbortSignal): Promise<void> {
   }
 }
 
-async function begin(connection: DedicatedConnection, client: pg.Client, { channels }: ListenOptions): Promise<void> {
-  client.on('notification', ({ channel, payload }) => channels[channel]?.(payload ?? ''));
+async function begin(
+  connection: DedicatedConnection,
+  client: pg.Client,
+  { subscriptions }: ListenOptions,
+): Promise<void> {
+  const subscribers = Map.groupBy(subscriptions, ({ channel }) => channel);
+  client.on('notification', ({ channel, payload = '' }) => {
+    for (const { received } of subscribers.get(channel) ?? []) received(payload);
+  });
   await connection.connect();
-  for (const channel of Object.keys(channels)) {
+  for (const channel of subscribers.keys()) {
     await connection.ask((asked) => asked.query(`listen ${pg.escapeIdentifier(channel)}`));
   }
 }
