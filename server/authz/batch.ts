@@ -2,7 +2,7 @@
 import { limits } from '../core/limits.ts';
 import { asChild } from '../core/span.ts';
 import { type Facts, noFacts } from '../facts/index.ts';
-import { type Answer, failed } from '../policies/index.ts';
+import { type Answer, type Failure, failed, isBound } from '../policies/index.ts';
 import {
   type AuthzServices,
   answerPrepared,
@@ -126,31 +126,34 @@ class Answers {
   }
 }
 
+/** `bound`: it is not allowed because a bound was reached. */
+export type Checked = { readonly allowed: boolean; readonly bound: Failure | undefined };
+
 /**
  * Decides many requests at one instant without recording any: what a search asks about each candidate.
  * @param now ms
- * @returns whether each is allowed
  * @throws Problem forbidden
  */
-export async function allowAll(
+export async function checkAll(
   services: AuthzServices,
   context: DecisionContext,
   requests: readonly AuthorizationRequest[],
   now: number,
-): Promise<boolean[]> {
+): Promise<Checked[]> {
   const each = untraced(context);
   const count = requests.length;
   const gathered = () => gatherAll(requests.map((one) => prepare(services, each, one, undefined, now)));
   const prepared = await staged(context, 'gather facts', count, gathered);
   const pace = services.scheduler.pace(context.snapshot.tenant);
   return staged(context, 'evaluate', count, async () => {
-    const allowed: boolean[] = [];
+    const checked: Checked[] = [];
     for (const one of prepared) {
       const turn = pace();
       if (turn) await turn;
-      const { answer } = await decide(services.engine, one, one.facts as Facts);
-      allowed.push(answer.outcome === 'allow');
+      const { answer, failure } = await decide(services.engine, one, one.facts as Facts);
+      const bound = failure !== undefined && isBound(failure.reason) ? failure.reason : undefined;
+      checked.push({ allowed: answer.outcome === 'allow', bound });
     }
-    return allowed;
+    return checked;
   });
 }

@@ -121,9 +121,9 @@ function inheritedBetween({ input: { subject, resource }, facts: { inherited = [
 }
 
 /** Names of relationship types are the tenant's, not the request's. */
-function maskedPath({ relationship, through }: Path, { entity }: Shown): Path {
+function maskedPath({ relationship, through, ...rest }: Path, { entity }: Shown): Path {
   const masked = <T extends PathStep>(step: T) => ({ ...step, from: entity(step.from), to: entity(step.to) });
-  return { relationship: masked(relationship), through: through.map(masked) };
+  return { ...rest, relationship: masked(relationship), through: through.map(masked) };
 }
 
 function maskedWhyNot({ rules, ...rest }: WhyNot, shown: Shown): WhyNot {

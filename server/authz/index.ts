@@ -5,7 +5,7 @@
 
 export { accessChecker, accessGuard, type CheckAccess, type RequireAccess } from './access-check.ts';
 export { type AuthzServices, authorize, type DecisionContext, evaluationOf } from './actions.ts';
-export { allowAll, authorizeAll } from './batch.ts';
+export { authorizeAll, type Checked, checkAll } from './batch.ts';
 export { BatchLimiter } from './batch-limiter.ts';
 export { type DecisionTexts, withoutErasedPersons } from './being-erased.ts';
 export { erasingDecisions } from './erasing.ts';

@@ -21,7 +21,8 @@ import type { Explanation } from './explain.ts';
 type End = { type: string; id?: string };
 /** A relationship on a path; `missing`: it is not there. An end without id may be any of its type. */
 export type PathStep = { from: End; relationshipType: string; to: End; missing?: true };
-export type MissingPath = { relationship: Step; through: PathStep[] };
+/** `leftOut`: how many more relationships the part that is there has than are told. */
+export type MissingPath = { relationship: Step; through: PathStep[]; leftOut?: number };
 
 type Services = {
   facts: FactsSource;
@@ -95,7 +96,7 @@ function needsOf(ways: readonly Inheritance[]): Needs {
 
 /** Those of which a part is there first. */
 function pathsOf(one: Step, ways: readonly Inheritance[], { graph, inherited = [] }: Facts): MissingPath[] {
-  const stored = (step: Step): PathStep[] => [...(throughOf(inherited, step) ?? [step])];
+  const stored = (step: Step): StoredPart => pathOf(inherited, step) ?? { through: [step] };
   const missing = (from: End, key: string, to: End): PathStep => ({
     ...{ from, relationshipType: nameOf(key), to, missing: true },
   });
@@ -109,29 +110,35 @@ function pathsOf(one: Step, ways: readonly Inheritance[], { graph, inherited = [
     );
     const begun = heads.slice(0, limits.missingPathsMax).map(({ to: { type, id } }) => {
       const to = { type, id };
-      return [...stored({ from: one.from, relationshipType: first, to }), missing(to, way.next, one.to)];
+      const there = stored({ from: one.from, relationshipType: first, to });
+      return { ...there, through: [...there.through, missing(to, way.next, one.to)] };
     });
     const ended = tails.slice(0, limits.missingPathsMax).map(({ from: { type, id } }) => {
       const from = { type, id };
-      return [missing(one.from, way.through, from), ...stored({ from, relationshipType: last, to: one.to })];
+      const there = stored({ from, relationshipType: last, to: one.to });
+      return { ...there, through: [missing(one.from, way.through, from), ...there.through] };
     });
     const any = { type: middle };
     return {
       partial: [...begun, ...ended],
-      none: [missing(one.from, way.through, any), missing(any, way.next, one.to)],
+      none: { through: [missing(one.from, way.through, any), missing(any, way.next, one.to)] },
     };
   });
   const partial = paths.flatMap((way) => way.partial);
   const whole = paths.filter((way) => way.partial.length === 0).map((way) => way.none);
-  return [...partial, ...whole].slice(0, limits.missingPathsMax).map((through) => ({ relationship: one, through }));
+  return [...partial, ...whole].slice(0, limits.missingPathsMax).map((path) => ({ relationship: one, ...path }));
 }
 
 const isSame = (a: Actor, b: Actor) => a.type === b.type && a.id === b.id;
 
-function throughOf(inherited: readonly InheritedPath[], { from, relationshipType, to }: Step): Step[] | undefined {
+type StoredPart = { through: readonly Step[]; leftOut?: number };
+
+function pathOf(inherited: readonly InheritedPath[], { from, relationshipType, to }: Step): StoredPart | undefined {
   const found = inherited.find(
     ({ relationship: other }) =>
       other.relationshipType === relationshipType && isSame(other.from, from) && isSame(other.to, to),
   );
-  return found?.through;
+  if (found === undefined) return undefined;
+  const { relationship: _, ...path } = found;
+  return path;
 }

@@ -97,12 +97,27 @@ const responsePage = Type.Object({
   }),
   count: Type.Integer(),
 });
+const searchContext = Type.Optional(
+  Type.Object(
+    {
+      undecided: Type.Array(
+        Type.Object({ reason: Type.String({ description: 'As of a decision.' }), count: Type.Integer() }),
+      ),
+    },
+    {
+      description:
+        'There where a bound kept candidates of this page from being decided: they are not among the results, and might be allowed. By reason, how many.',
+    },
+  ),
+);
 export const EntitySearchResponse = Type.Object({
   page: responsePage,
+  context: searchContext,
   results: Type.Array(Type.Object({ type: Type.String(), id: Type.String() })),
 });
 export const ActionSearchResponse = Type.Object({
   page: responsePage,
+  context: searchContext,
   results: Type.Array(Type.Object({ name: Type.String() })),
 });
 

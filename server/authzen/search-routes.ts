@@ -84,12 +84,12 @@ function registerEntitySearches(
         const { type } = request.body[vary];
         const asking = requestOf(question);
         const place = { list: `search/${vary}`, page, of: question };
-        const { found, page: told } = await search(request, reply, place, (chargeRate, context, at) => {
+        const { found, ...told } = await search(request, reply, place, (chargeRate, context, at) => {
           evaluationOf(context, asking, 0); // who may not ask is not told which names there are
           checkNames(context.snapshot, { vary, subject, resource, action });
           return searchEntities({ ...services, chargeRate }, context, { vary, type, request: asking }, at);
         });
-        return { page: told, results: found.map((id) => ({ type, id })) };
+        return { ...told, results: found.map((id) => ({ type, id })) };
       },
     });
   }
@@ -124,8 +124,8 @@ function registerActionSearch(app: App, services: AuthzenSearchServices, search:
           checkNames(context.snapshot, { vary: 'action', subject, resource });
           return searchPolicies({ ...services, chargeRate }, context, { type, request: asking }, at);
         },
-      ).then(({ found, page: told }) => ({
-        page: told,
+      ).then(({ found, ...told }) => ({
+        ...told,
         results: found.map((name) => ({ name: actionNameOf(type, name) })),
       }));
     },
@@ -134,7 +134,11 @@ function registerActionSearch(app: App, services: AuthzenSearchServices, search:
 
 type Requested = Pick<FastifyRequest, 'tenant' | 'caller' | 'id' | 'span'> & { params: { tenant: string } };
 type Reply = { header(name: string, value: string): unknown };
-type Paged = { found: string[]; page: { next_token: string; count: number } };
+type Paged = {
+  found: string[];
+  page: { next_token: string; count: number };
+  context?: { undecided: Found['undecided'] };
+};
 
 type Search = ReturnType<typeof searching>;
 
@@ -149,20 +153,21 @@ function searching(services: AuthzenSearchServices, countMore: CountMore) {
   return async (
     request: Requested,
     reply: Reply,
-    { list, page, of }: { list: string; page: Page | undefined; of: unknown },
+    { list, page: asked, of }: { list: string; page: Page | undefined; of: unknown },
     find: Find,
   ): Promise<Paged> => {
     const { tenant } = request.params;
     const tokens = pageTokensOf(services.pageTokens, { tenant, list, search: of });
-    const at = tokens.pageOf(page);
+    const at = tokens.pageOf(asked);
     const { snapshot } = tenantOf(request);
     const chargeRate = chargeRateOf((count) => countMore(request as never, count));
     const context = { snapshot, caller: request.caller as Caller, requestId: request.id, span: request.span };
-    const { found, next } = await find(chargeRate, context, { ...at, limit: Math.max(at.limit, 1) });
+    const { found, next, undecided } = await find(chargeRate, context, { ...at, limit: Math.max(at.limit, 1) });
     reply.header('accord-revision', `c${snapshot.revision}`);
     // None are wanted, and there is one: its page begins where this one did.
     if (at.limit < found.length) return { found: [], page: { next_token: tokens.next(0, at.after), count: 0 } };
-    return { found, page: { next_token: tokens.next(at.limit, next), count: found.length } };
+    const page = { next_token: tokens.next(at.limit, next), count: found.length };
+    return { found, page, ...(undecided.length > 0 && { context: { undecided } }) };
   };
 }
 

@@ -254,10 +254,10 @@ export const limits = {
 
   // Facts of a decision
   factsEntriesMax: 1000, // a side
-  factsEdgesMax: 4000, // stored relationships on the ways of inheritance, a side
-  factsDerivedMax: 10_000, // relationships that follow from those, a side
+  factsEdgesMax: 4000, // stored relationships on inheritance paths, a side; a path passes at most as many
+  factsDerivedMax: 10_000, // times that two relationships make a third, a side
   dataSubjectsMax: 100,
-  inheritanceDepthMax: 12, // stored relationships that one inherited relationship passes
+  explainedStepsMax: 20_000, // of all inheritance paths of a side together; what is left out is counted
   factsPointersMax: 32, // relationships that are asked for one by one, a side; with more of them all are fetched
   factsQuestionsMax: 32, // in one query; with all that wait in one, this process and Postgres wait for each other in turn
   factsQueriesPerTenantMax: 2, // at once

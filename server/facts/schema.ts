@@ -45,8 +45,8 @@ export type InvitationFact = {
   contactMatches: boolean;
 };
 
-/** A relationship that holds through others: those, from its begin to its end. */
-export type InheritedPath = { relationship: Step; through: Step[] };
+/** A relationship that holds through others: those, from its begin; `leftOut`: how many more there are up to its end. */
+export type InheritedPath = { relationship: Step; through: Step[]; leftOut?: number };
 export type Step = { from: Actor; relationshipType: string; to: Actor };
 
 export type Facts = {

@@ -33,6 +33,16 @@ export const failures = {
 } as const;
 export type Failure = keyof typeof failures;
 
+const bounds: ReadonlySet<string> = new Set<Failure>([
+  ...(['answer_too_large', 'input_too_large', 'graph_too_large', 'data_subjects_too_many'] as const),
+  ...(['policy_budget_exhausted', 'policy_memory_exhausted', 'policy_suspended'] as const),
+]);
+
+/** Whether a decision is a deny because a bound was reached: with less to look at, it might be another. */
+export function isBound(reason: string): reason is Failure {
+  return bounds.has(reason);
+}
+
 export function failed(failure: Failure): Answer {
   return { outcome: 'deny', reason: failure };
 }

@@ -92,7 +92,7 @@ const arriving = sql`r.name = q.name and r.to_type = q.to_type and r.to_id = q.t
 function asked(list: readonly Asked[]): Sql {
   return sql`unnest(${column.integers(list, ({ queryId }) => queryId)}, ${column.texts(list, ({ type }) => type)},
     ${column.texts(list, ({ id }) => id)}, ${column.instants(list, ({ now }) => now)},
-    ${column.integers(list, ({ walk }) => (walk ? limits.inheritanceDepthMax : 1))}) as q (query_id, type, id, now, depth)`;
+    ${column.booleans(list, ({ walk }) => walk)}) as q (query_id, type, id, now, walks)`;
 }
 
 function relationships(query: GraphQuery, side: 'from' | 'to'): Sql {
@@ -192,9 +192,9 @@ function walked(query: GraphQuery, start: 'from' | 'to', groups: readonly Group[
 }
 
 /**
- * Level by level, where more than one may stand between the ends. Limited, so that it stays a look-up for each place and
- * step: the planner knows nothing of how many come together. And compared with columns only: anything else that row-level
- * security takes for leaky keeps the index from being used.
+ * Level by level, where more than one may stand between the ends, each relationship once in each state, so that a cycle
+ * ends. Limited, so that it stays a look-up for each place and step: the planner knows nothing of how many come together.
+ * And compared with columns only: anything else that row-level security takes for leaky keeps the index from being used.
  */
 function levels(
   query: GraphQuery,
@@ -207,15 +207,14 @@ function levels(
       ${column.integers(steps, ({ base, step }) => base + step.state)}, ${column.texts(steps, ({ step }) => step.name)},
       ${column.texts(steps, ({ step }) => step.type)}) as s (after, state, name, type)`;
   const onward = stored(query, sql`r.name = s.name and ${next} and ${farType} = s.type`, sql`i.now`, most);
-  return sql`recursive w (g, state, now, from_type, from_id, name, to_type, to_id, depth) as (
-      select b.*, 1 from (${begin}) as b
+  return sql`recursive w (g, state, now, from_type, from_id, name, to_type, to_id) as (
+      select b.* from (${begin}) as b
       union
-      select i.g, s.state, i.now, e.*, i.depth + 1 from w as i join ${at} on s.after = i.state
-        cross join lateral (${onward}) as e where i.depth < ${limits.inheritanceDepthMax - 1}),
+      select i.g, s.state, i.now, e.* from w as i join ${at} on s.after = i.state cross join lateral (${onward}) as e),
     i as materialized (select * from w limit ${most})`;
 }
 
-/** Level by level from the direct ones; a row is a relationship at its distance, so that a cycle ends at the depth. */
+/** Level by level from the direct ones, each once, so that a cycle ends. Cut past factsEdgesMax, which its reader refuses. */
 function walk({ tenant, follows }: GraphQuery, side: 'from' | 'to', direct: Sql): Sql {
   const pairs = follows.map(([first, second]) => [...first.split(':'), ...second.split(':')]);
   const at = (index: number) => column.texts(pairs, (pair) => pair[index] as string);
@@ -229,10 +228,10 @@ function walk({ tenant, follows }: GraphQuery, side: 'from' | 'to', direct: Sql)
       : sql`f on f.middle = w.from_type and f.second_name = w.name and f.second_to = w.to_type
         join accord.relationship r on r.tenant = ${tenant} and r.to_type = w.from_type and r.to_id = w.from_id
           and r.name = f.first_name and r.from_type = f.first_from`;
-  return sql`with recursive w (from_type, from_id, name, to_type, to_id, depth) as (
-      select d.*, 1 from (${direct}) as d
+  return sql`with recursive w (from_type, from_id, name, to_type, to_id) as (
+      select d.* from (${direct}) as d
       union
-      select ${edge}, w.depth + 1 from w join (select * from ${after}) as ${step} where w.depth < q.depth and (r.expires_at is null or r.expires_at > q.now))
+      select ${edge} from w join (select * from ${after}) as ${step} where q.walks and (r.expires_at is null or r.expires_at > q.now))
     select from_type, from_id, name, to_type, to_id from w limit ${limits.factsEdgesMax + 1}`;
 }
 

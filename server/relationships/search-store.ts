@@ -66,7 +66,7 @@ type Inner = { root: number; key: string; type: string; id: string };
 /** A step of the paths of a root (by its place), that another may follow. */
 export type InnerStep = { root: number; after: string; name: string; type: string };
 
-/** What the roots reach over relationships that others may follow, and by which type; one may come more than once. More than limits.searchHeadsMax: too many. */
+/** What the roots reach over relationships that others may follow, and by which type, each once. More than limits.searchHeadsMax: too many. */
 export function readInner(
   tx: Transaction,
   { tenant, now }: Pick<EntitiesPage, 'tenant' | 'now'>,
@@ -77,18 +77,17 @@ export function readInner(
   const { near, farType, far } = endsOf(start);
   return tx.many(
     Inner,
-    sql`with recursive w (root, key, type, id, depth) as (
-        select root, '' collate "C", type collate "C", id collate "C", 0
+    sql`with recursive w (root, key, type, id) as (
+        select root, '' collate "C", type collate "C", id collate "C"
           from unnest(${column.integers(roots, (_, i) => i)}, ${column.texts(roots, (one) => one.type)},
             ${column.texts(roots, (one) => one.id)}) as roots (root, type, id)
         union
-        select w.root, (r.from_type || ':' || r.name || ':' || r.to_type), ${farType}, ${far}, w.depth + 1
+        select w.root, (r.from_type || ':' || r.name || ':' || r.to_type), ${farType}, ${far}
           from w join (select * from unnest(${column.integers(steps, (one) => one.root)}, ${column.texts(steps, (one) => one.after)},
             ${column.texts(steps, (one) => one.name)}, ${column.texts(steps, (one) => one.type)}) as steps (root, after, name, type)) as s
             on s.root = w.root and s.after = w.key
           cross join lateral (select r.* from accord.relationship r where r.tenant = ${tenant} and ${near} and r.name = s.name
-            and ${farType} = s.type and (r.expires_at is null or r.expires_at > ${now}) limit ${limits.searchHeadsMax + 1}) as r
-          where w.depth < ${limits.inheritanceDepthMax - 1})
-      select root, key, type, id from w where depth > 0 limit ${limits.searchHeadsMax + 1}`,
+            and ${farType} = s.type and (r.expires_at is null or r.expires_at > ${now}) limit ${limits.searchHeadsMax + 1}) as r)
+      select root, key, type, id from w where key <> '' limit ${limits.searchHeadsMax + 1}`,
   );
 }

@@ -2,13 +2,15 @@
 import {
   type AuthorizationRequest,
   type AuthzServices,
-  allowAll,
+  type Checked,
+  checkAll,
   type DecisionContext,
   evaluationOf,
 } from '../authz/index.ts';
 import type { Database } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import { sharedSide } from '../facts/index.ts';
+import type { Failure } from '../policies/index.ts';
 import { type Enumerate, enumerationOf } from './enumeration.ts';
 import type { EntitySearch, Found, Page } from './schema.ts';
 
@@ -38,9 +40,13 @@ export async function searchEntities(
   const now = services.clock.now();
   evaluationOf(context, request, now); // a user asks only about itself, also if there is nothing to check
   const policy = request.action === undefined ? undefined : context.snapshot.policies.get(request.action);
-  if (policy === undefined) return { found: [], candidates: 0 };
-  const isAllowed = async (id: string) => (await allowAll(services, context, [withId(id)], now))[0] === true;
-  const enumerate = enumerationOf(services.database, context.snapshot, policy, search, { isAllowed, now });
+  if (policy === undefined) return { found: [], candidates: 0, undecided: [] };
+  // Where a bound keeps the answer from being known, it may be so.
+  const mayBeAllowed = async (id: string) => {
+    const [one] = await checkAll(services, context, [withId(id)], now);
+    return one?.allowed === true || one?.bound !== undefined;
+  };
+  const enumerate = enumerationOf(services.database, context.snapshot, policy, search, { mayBeAllowed, now });
   return checked(services, context, page, now, { enumerate, requestOf: withId });
 }
 
@@ -75,6 +81,7 @@ async function checked(
 ): Promise<Found> {
   const started = services.clock.monotonic();
   const found: string[] = [];
+  const undecided = new Map<Failure, number>();
   let position = after;
   let count = 0;
   let isMore = true;
@@ -86,11 +93,13 @@ async function checked(
     const part = listed.slice(0, room);
     if (!services.chargeRate(part.length)) break;
     isMore = listed.length > room;
-    const allowed = await allowAll(services, context, part.map(requestOf), now);
+    const checks = await checkAll(services, context, part.map(requestOf), now);
     for (const [index, candidate] of part.entries()) {
       count++;
       position = candidate;
-      if (allowed[index]) found.push(candidate);
+      const { allowed, bound } = checks[index] as Checked;
+      if (bound !== undefined) undecided.set(bound, (undecided.get(bound) ?? 0) + 1);
+      if (allowed) found.push(candidate);
       if (found.length < limit) continue;
       isMore ||= index < part.length - 1;
       break;
@@ -99,5 +108,8 @@ async function checked(
   const { tenant } = context.snapshot;
   const ms = services.clock.monotonic() - started;
   services.observe({ kind: 'searched', tenant, candidates: count, found: found.length, ms });
-  return { found, candidates: count, ...(isMore ? { next: position } : {}) };
+  return {
+    ...{ found, candidates: count, undecided: [...undecided].map(([reason, of]) => ({ reason, count: of })) },
+    ...(isMore ? { next: position } : {}),
+  };
 }

@@ -26,7 +26,7 @@ const PROBE_ID = '\u0001';
 
 /**
  * How the candidates of a search are listed.
- * @param isAllowed the decision about one entity of the type
+ * @param mayBeAllowed whether the decision about one entity of the type is an allow, or could not be made
  * @param now ms
  */
 export function enumerationOf(
@@ -34,7 +34,7 @@ export function enumerationOf(
   { tenant, types }: TenantSnapshot,
   policy: PolicyEntry,
   { vary, type, request }: EntitySearch,
-  { isAllowed, now }: { isAllowed: (id: string) => Promise<boolean>; now: number },
+  { mayBeAllowed, now }: { mayBeAllowed: (id: string) => Promise<boolean>; now: number },
 ): Enumerate {
   const at = new Date(now).toISOString();
   const pageOf = (after: string, count: number): EntitiesPage => ({ tenant, type, after, count, now: at });
@@ -57,7 +57,7 @@ export function enumerationOf(
   };
   let isOpen: Promise<boolean> | undefined;
   return async (after, count) => {
-    isOpen ??= isAllowed(PROBE_ID);
+    isOpen ??= mayBeAllowed(PROBE_ID);
     const [open, ids] = await Promise.all([isOpen, reached(after, count)]);
     return open ? everything(after, count) : ids;
   };

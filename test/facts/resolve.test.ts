@@ -1,9 +1,13 @@
 /** What follows from stored relationships by inheritance, without a database. */
 import { expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
-import { resolve } from '../../server/relationships/graph/resolve.ts';
+import { resolve as resolveOrRefuse } from '../../server/relationships/graph/resolve.ts';
 import type { Edge } from '../../server/relationships/graph/schema.ts';
 
+const resolve = (...asked: Parameters<typeof resolveOrRefuse>) => {
+  const found = resolveOrRefuse(...asked);
+  return typeof found === 'string' ? undefined : { ...found, inherited: found.paths() };
+};
 const node = (name: string) => ({ type: name.split('/')[0] as string, id: name.split('/')[1] as string });
 const edge = (from: string, name: string, to: string, attributes?: Record<string, unknown>): Edge => ({
   from: node(from),
@@ -67,4 +71,22 @@ test('more than factsDerivedMax that follow are too many, and are not all worked
   expect(half * half).toBeGreaterThan(limits.factsDerivedMax);
   expect(resolve('from', node('user/0'), wide, { inheritances })).toBeUndefined();
   expect(resolve('from', node('user/0'), wide.slice(0, half), { inheritances })?.entries).not.toHaveLength(0);
+});
+
+test('explained paths have explainedStepsMax steps together, and count the others', () => {
+  const ways = [{ makes: 'user:member_of:group', through: 'user:member_of:group', next: 'group:part_of:group' }];
+  const chain = (count: number) => [
+    edge('user/a', 'member_of', 'group/0'),
+    ...Array.from({ length: count }, (_, i) => edge(`group/${i}`, 'part_of', `group/${i + 1}`)),
+  ];
+  const pathsOf = (count: number) =>
+    resolve('from', node('user/a'), chain(count), { inheritances: ways })?.inherited.map((one) => [
+      one.through.length,
+      one.leftOut,
+    ]);
+  const most = Math.floor(Math.sqrt(limits.explainedStepsMax));
+  const each = Math.floor(limits.explainedStepsMax / (most + 1));
+  expect(pathsOf(most - 1)).toEqual(Array.from({ length: most - 1 }, (_, i) => [i + 2, undefined]));
+  const further = Array.from({ length: most + 1 }, (_, i) => [Math.min(i + 2, each), i + 2 - each]);
+  expect(pathsOf(most + 1)).toEqual(further.map(([told, rest = 0]) => [told, rest > 0 ? rest : undefined]));
 });

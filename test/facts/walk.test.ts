@@ -4,10 +4,11 @@ import { limits } from '../../server/core/limits.ts';
 import type { Facts, RecordsQuery } from '../../server/facts/index.ts';
 import { GraphReader } from '../../server/relationships/index.ts';
 import { typesOf } from '../../server/types/index.ts';
+import { asAdmin } from '../helpers/admin.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 import { distinct, type Edge, NOW, type Node, nodeTypes, randomGraph, store, typesFor, type Way } from './graphs.ts';
 
-const { database } = await createTestDatabase();
+const { database, adminUrl } = await createTestDatabase();
 const source = new GraphReader(database);
 
 const keyOf = (node: Node) => `${node.type}/${node.id}`;
@@ -24,10 +25,11 @@ function naive(edges: readonly Edge[], ways: readonly Way[]): Map<string, number
     for (const [one, a] of [...held]) {
       for (const [other, b] of [...held]) {
         const [[through, x, middle], [next, z, y]] = [one.split(' '), other.split(' ')];
-        if (middle !== z || a + b > limits.inheritanceDepthMax) continue;
+        if (middle !== z) continue;
         for (const way of ways) {
           const key = `${way.makes} ${x} ${y}`;
-          if (way.through !== through || way.next !== next || (held.get(key) ?? 99) <= a + b) continue;
+          if (way.through !== through || way.next !== next || (held.get(key) ?? Number.POSITIVE_INFINITY) <= a + b)
+            continue;
           held.set(key, a + b);
           changed = true;
         }
@@ -93,22 +95,87 @@ describe('the walk', () => {
     { makes: 'group:member_of:group', through: 'group:member_of:group', next: 'group:member_of:group' },
   ];
 
-  test('a relationship holds through inheritanceDepthMax stored ones and not through one more', async () => {
-    const edges = chain(limits.inheritanceDepthMax + 1);
-    await store(database, 'deep', edges);
-    const types = typesFor(edges, transitive);
-    const { graph } = await source.read(
-      evaluation(
-        'deep',
-        types,
-        { type: 'group', id: 'g0' },
-        { type: 'group', id: `g${limits.inheritanceDepthMax + 1}` },
-      ),
+  test.each([13, 141])('groups within groups are walked to the end: %i of them', async (count) => {
+    const tenant = `deep${count}`;
+    const edges = chain(count);
+    await store(database, tenant, edges);
+    const ends = [
+      { type: 'group', id: 'g0' },
+      { type: 'group', id: `g${count}` },
+    ] as const;
+    const { graph, inherited = [] } = await source.read(evaluation(tenant, typesFor(edges, transitive), ...ends, true));
+    const others = edges.map(({ to }) => to.id);
+    expect(graph.subject.map(({ to }) => to.id)).toEqual(others);
+    expect(graph.resource.map(({ from }) => from.id).reverse()).toEqual(edges.map(({ from }) => from.id));
+    expect(inherited.map(({ through }) => through.length)).toEqual(
+      [...Array(2)].flatMap(() => others.slice(1).map((_, i) => i + 2)),
     );
-    expect(graph.subject.map(({ to }) => to.id)).toContain(`g${limits.inheritanceDepthMax}`);
-    expect(graph.subject.map(({ to }) => to.id)).not.toContain(`g${limits.inheritanceDepthMax + 1}`);
-    expect(graph.resource.map(({ from }) => from.id)).toContain('g1');
-    expect(graph.resource.map(({ from }) => from.id)).not.toContain('g0');
+  });
+
+  test('one more than makes factsDerivedMax pairs is told', async () => {
+    const edges = chain(142);
+    expect((142 * 141) / 2).toBeGreaterThan(limits.factsDerivedMax);
+    await store(database, 'deep142', edges);
+    const asked = evaluation(
+      'deep142',
+      typesFor(edges, transitive),
+      { type: 'group', id: 'g0' },
+      { type: 'doc', id: 'd' },
+    );
+    expect(await source.read(asked)).toMatchObject({ denial: tooLarge, graph: { subject: [], resource: [] } });
+  });
+
+  /** u is a member of g0, g0 is within g1, … and the last group is barred from d. */
+  const barred = (groups: number): Edge[] => [
+    { from: { type: 'user', id: 'u' }, name: 'member', to: { type: 'group', id: 'g0' } },
+    ...Array.from({ length: groups - 1 }, (_, i) => ({
+      from: { type: 'group', id: `g${i}` },
+      name: 'within',
+      to: { type: 'group', id: `g${i + 1}` },
+    })),
+    { from: { type: 'group', id: `g${groups - 1}` }, name: 'barred', to: { type: 'doc', id: 'd' } },
+  ];
+  const barring = [
+    { makes: 'user:member:group', through: 'user:member:group', next: 'group:within:group' },
+    { makes: 'user:barred:doc', through: 'user:member:group', next: 'group:barred:doc' },
+  ];
+  const pointed = (of: 'subject' | 'resource') => ({
+    ...{ subject: of === 'subject', resource: of === 'resource', subjectAttributes: false, resourceAttributes: false },
+    uses: {
+      [of]: [
+        of === 'subject'
+          ? { name: 'barred', type: { literal: 'doc' }, id: { of: 'resource' as const, member: 'id' as const } }
+          : { name: 'barred', type: { literal: 'user' }, id: { of: 'subject' as const, member: 'id' as const } },
+      ],
+    },
+  });
+
+  test('one relationship is found over as many as factsEdgesMax, from either end; one more is told', async () => {
+    const subject = { type: 'user', id: 'u' };
+    const resource = { type: 'doc', id: 'd' };
+    const most = barred(limits.factsEdgesMax - 1);
+    expect(most).toHaveLength(limits.factsEdgesMax);
+    await store(database, 'chain', most);
+    await store(database, 'longer', barred(limits.factsEdgesMax));
+    await asAdmin(adminUrl, 'analyze accord.relationship'); // as an import does
+    const types = typesFor(most.slice(0, 2).concat(most.slice(-1)), barring);
+    for (const side of ['subject', 'resource'] as const) {
+      const ask = (tenant: string) =>
+        source.read({
+          ...evaluation(tenant, types, subject, resource, true),
+          needed: pointed(side),
+          compared: { subject, resource },
+        });
+      const { graph, inherited = [], denial } = await ask('chain');
+      expect(denial).toBeUndefined();
+      expect(graph[side].map(({ relationshipType }) => relationshipType)).toEqual(['barred']);
+      const [path] = inherited as [NonNullable<typeof inherited>[number]];
+      expect(path.through.length + (path.leftOut ?? 0)).toBe(limits.factsEdgesMax);
+      expect(await ask('longer')).toMatchObject({
+        denial: { reason: 'graph_too_large', detail: expect.stringContaining('paths of user:barred:doc') },
+        graph: { subject: [], resource: [] },
+      });
+    }
   });
 
   test('factsEntriesMax on a side are given, one more is told', async () => {

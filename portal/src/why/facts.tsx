@@ -52,10 +52,10 @@ export function Relations({ found, missing, isHidden }: Lane<Relation, MissingRe
           <li key={stepText(one)} className={one.lit ? 'why-item lit' : 'why-item'}>
             <Entities of={one.from} /> <Related of={one} /> <Entities of={one.to} />{' '}
             {one.lit && <State tone="ok">{t.found}</State>}
-            {one.through && (
+            {one.path && (
               <>
                 <p className="dim">{t.through}</p>
-                <Path steps={one.through} />
+                <Path of={one.path} />
               </>
             )}
           </li>
@@ -67,8 +67,8 @@ export function Relations({ found, missing, isHidden }: Lane<Relation, MissingRe
               <Add of={{ ...one.relationship, relationshipType: one.relationship.relationshipType }} />
             )}
             {one.paths.length > 0 && <p className="dim">{t.wouldInherit(one.paths.length)}</p>}
-            {one.paths.map((steps) => (
-              <Path key={steps.map(stepText).join()} steps={steps} />
+            {one.paths.map((path) => (
+              <Path key={path.through.map(stepText).join()} of={path} />
             ))}
           </li>
         ))}

@@ -5,8 +5,8 @@ import type {
   Entity,
   Explanation,
   Inherited,
+  KnownPath,
   MissingFact,
-  PathStep,
   Step,
   WhyNotRule,
 } from './schema.ts';
@@ -15,10 +15,10 @@ export type Relation = Step & {
   /** It leads from the subject to the resource, or is a step of a way that does. */
   lit: boolean;
   /** The steps through which it holds, when it is inherited. */
-  through?: readonly PathStep[];
+  path?: KnownPath;
 };
 /** `paths`: those over which it would be inherited. */
-export type MissingRelation = MissingFact & { paths: readonly (readonly PathStep[])[] };
+export type MissingRelation = MissingFact & { paths: readonly KnownPath[] };
 /** What was found of paths when the facts of a question were loaded. */
 export type KnownPaths = { inherited: readonly Inherited[]; missing: readonly Inherited[] };
 export type PersonConsent = Consent & { person?: Entity };
@@ -82,7 +82,7 @@ const consentsIn = (list: unknown): Consent[] =>
 function relationsOf({ input, facts, ...shown }: Explanation, subject?: Entity, resource?: Entity): Relation[] {
   // Support is given the paths between the two, and no facts.
   if (facts === undefined)
-    return (shown.inherited ?? []).map(({ relationship, through }) => ({ ...relationship, lit: true, through }));
+    return (shown.inherited ?? []).map(({ relationship, ...path }) => ({ ...relationship, lit: true, path }));
   const given = input?.graph as { subject?: unknown; resource?: unknown } | null | undefined;
   const isEmpty = !facts.graph?.subject?.length && !facts.graph?.resource?.length;
   const graph = (isEmpty ? given : facts.graph) ?? {};
@@ -98,7 +98,7 @@ function relationsOf({ input, facts, ...shown }: Explanation, subject?: Entity, 
   for (const one of of) {
     const inherited = facts.inherited?.find(({ relationship }) => stepText(relationship) === stepText(one));
     const lit = same(one.from, subject) && same(one.to, resource);
-    found.set(stepText(one), { ...one, lit, ...(inherited && { through: inherited.through }) });
+    found.set(stepText(one), { ...one, lit, ...(inherited && { path: inherited }) });
   }
   return [...found.values()].sort((a, b) => Number(b.lit) - Number(a.lit));
 }
@@ -108,7 +108,7 @@ function pathsOf({ relationship }: MissingFact, known: readonly Inherited[] = []
   const { from = {}, to = {}, relationshipType, alternatives = [] } = relationship ?? {};
   const names = relationshipType === undefined ? alternatives : [relationshipType];
   const said = names.map((name) => stepText({ from, relationshipType: name, to }));
-  return known.filter((one) => said.includes(stepText(one.relationship))).map(({ through }) => through);
+  return known.filter((one) => said.includes(stepText(one.relationship)));
 }
 
 export const pathsIn = ({ facts, missingPaths = [] }: Explanation): KnownPaths => ({

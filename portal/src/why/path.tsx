@@ -6,7 +6,7 @@ import { keyOf, useTenantNames } from '../model/names.tsx';
 import { Link } from '../ui/link.tsx';
 import { State } from '../ui/page.tsx';
 import { entityText, stepText } from './model.ts';
-import type { Entity, PathStep } from './schema.ts';
+import type { Entity, KnownPath, PathStep } from './schema.ts';
 import { texts } from './texts.ts';
 
 const hidden = '***';
@@ -50,7 +50,7 @@ function End({ of }: { of: Entity }) {
   );
 }
 
-export function Path({ steps }: { steps: readonly PathStep[] }) {
+export function Path({ of: { through: steps, leftOut } }: { of: KnownPath }) {
   const t = useTexts(texts);
   const { tenant } = useTenant();
   const names = useTenantNames();
@@ -79,6 +79,7 @@ export function Path({ steps }: { steps: readonly PathStep[] }) {
             </li>
           );
         })}
+        {leftOut !== undefined && <li className="dim">{t.more(leftOut)}</li>}
       </ol>
     </div>
   );

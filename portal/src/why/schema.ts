@@ -38,8 +38,10 @@ export type Consent = { name: string; version?: string; status: string; sufficie
 export type Step = { from: Entity; relationshipType: string; to: Entity };
 /** An end without id may be any of its type. */
 export type PathStep = Step & { missing?: true };
+/** Relationships from the begin of a path; `leftOut`: how many more of it the server did not tell. */
+export type KnownPath = { through: readonly PathStep[]; leftOut?: number };
 /** The relationships over which one is inherited, or would be. */
-export type Inherited = { relationship: Step; through: readonly PathStep[] };
+export type Inherited = KnownPath & { relationship: Step };
 type Graph = {
   subject?: readonly { relationshipType: string; to: Entity }[];
   resource?: readonly { relationshipType: string; from: Entity }[];

@@ -51,6 +51,8 @@ export const column = {
   instants: <T>(list: readonly T[], read: (one: T) => string | null): Sql =>
     sql`(select ${arrayText(list.map(read))}::timestamptz[])`,
   uuids: <T>(list: readonly T[], read: (one: T) => string): Sql => sql`(select ${arrayText(list.map(read))}::uuid[])`,
+  booleans: <T>(list: readonly T[], read: (one: T) => boolean): Sql =>
+    sql`(select ${`{${list.map(read).join()}}`}::boolean[])`,
   integers: <T>(list: readonly T[], read: (one: T, index: number) => number | null): Sql =>
     sql`(select ${numbersText(list.map(read))}::integer[])`,
   bigints: <T>(list: readonly T[], read: (one: T) => number): Sql =>

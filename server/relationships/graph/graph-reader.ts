@@ -15,7 +15,7 @@ import { pathPatternOf } from './path-pattern.ts';
 import { groupsOf } from './path-steps.ts';
 import { isPointedTo, keyOf, type Pointer, pointersOf } from './pointers.ts';
 import { emptyQuery, type GraphQuery, type Pointed, type Walk } from './query.ts';
-import { nodeKey, resolve } from './resolve.ts';
+import { nodeKey, resolve, type TooMuch } from './resolve.ts';
 import type { Edge, GraphRow, Named } from './schema.ts';
 
 type Row = Static<typeof GraphRow>;
@@ -23,8 +23,14 @@ type Asked = { recordsQuery: RecordsQuery; parts: Parts };
 type Part = 'from' | 'to' | 'subject' | 'resource';
 /** Whose part a row is, by its number in the query; and which relationship it is, where it was asked for by its key. */
 type Place = { n: number; part: Part; asked?: Pointed };
-/** What was read for a question, and the sides of which there is too much. */
-type Read = { from: Edge[]; to: Edge[]; subject?: Attributes; resource?: Attributes; tooMany: ('from' | 'to')[] };
+/** What was read for a question, and of which sides there is too much. */
+type Read = {
+  from: Edge[];
+  to: Edge[];
+  subject?: Attributes;
+  resource?: Attributes;
+  tooMuch: Partial<Record<'from' | 'to', TooMuch>>;
+};
 type Attributes = Record<string, unknown> | null;
 
 export class GraphReader {
@@ -59,14 +65,15 @@ export class GraphReader {
     const { rows, unfinished } = await this.#readAll(query);
     const turn = this.#cost.read(tenant, asked.length, rows.length, unfinished.length * limits.factsEdgesMax);
     if (turn) await turn;
-    const found = asked.map((): Read => ({ from: [], to: [], tooMany: [] }));
+    const found = asked.map((): Read => ({ from: [], to: [], tooMuch: {} }));
     for (const row of rows) {
       const { n, part, asked: pointed } = places[row.query_id] as Place;
       const read = found[n] as Read;
       if (part === 'subject' || part === 'resource') read[part] = row.attributes;
       else read[part].push(edgeOf(row, pointed));
     }
-    for (const { queryId, part } of unfinished) (found[(places[queryId] as Place).n] as Read).tooMany.push(part);
+    for (const walk of unfinished)
+      (found[(places[walk.queryId] as Place).n] as Read).tooMuch[walk.part] ??= tooMuchBefore(walk);
     return asked.map(({ recordsQuery, parts }, n) => factsOf(recordsQuery, parts, found[n] as Read));
   }
 
@@ -193,11 +200,11 @@ function queryOf(tenant: string, asked: readonly Asked[]): { query: GraphQuery; 
 function factsOf(recordsQuery: RecordsQuery, asked: Parts, read: Read): Facts {
   const { types, subject, resource, explain } = recordsQuery;
   const side = (which: 'from' | 'to', root: Partial<Named>) =>
-    read.tooMany.includes(which) ? undefined : sideOf(which, root, read[which], types, asked[which]);
+    read.tooMuch[which] ?? sideOf(which, root, read[which], types, asked[which]);
   const from = side('from', subject);
-  if (from === undefined) return { ...noFacts, denial: tooLarge('subject') };
+  if (typeof from === 'string') return { ...noFacts, denial: tooLarge('subject', from) };
   const to = side('to', resource);
-  if (to === undefined) return { ...noFacts, denial: tooLarge('resource') };
+  if (typeof to === 'string') return { ...noFacts, denial: tooLarge('resource', to) };
   const own = (part: 'subject' | 'resource', entity: Partial<Named>) => {
     const attributes = read[part];
     return attributes ? { [part]: declaredOf(types, entity.type as string, attributes) } : {};
@@ -210,37 +217,51 @@ function factsOf(recordsQuery: RecordsQuery, asked: Parts, read: Read): Facts {
     consents: [],
     ...own('subject', subject),
     ...own('resource', resource),
-    ...(explain ? { inherited: [...from.inherited, ...to.inherited] } : {}),
+    ...(explain ? { inherited: [...from.paths(), ...to.paths()] } : {}),
   };
 }
 
-function tooLarge(side: 'subject' | 'resource'): Denial {
-  const detail = `the ${side} has more than ${limits.factsEntriesMax} relationships, or more than ${limits.factsEdgesMax} on inheritance paths`;
-  return { reason: 'graph_too_large', detail };
+function tooLarge(side: 'subject' | 'resource', what: TooMuch): Denial {
+  return { reason: 'graph_too_large', detail: `the ${side} has ${what}` };
 }
 
-type Side = { entries: { name: string; node: Named & Record<string, unknown> }[]; inherited: InheritedPath[] };
+/** Of a walk that ended before the relationship that was asked for. */
+function tooMuchBefore({ from, name, to }: Walk): TooMuch {
+  const { factsEdgesMax } = limits;
+  return `more than ${factsEdgesMax} stored relationships on the inheritance paths of ${from.type}:${name}:${to.type}`;
+}
 
-/** @returns undefined when there are too many */
+/** Which types of stored relationships there are many of. */
+function tooMuchOf(edges: readonly Edge[]): TooMuch {
+  const byType = Map.groupBy(edges, ({ from, name, to }) => `${from.type}:${name}:${to.type}`);
+  const [[most, those]] = [...byType].sort(([, a], [, b]) => b.length - a.length) as [[string, Edge[]]];
+  return `more than ${limits.factsEdgesMax} stored relationships on inheritance paths, ${those.length} of them ${most}`;
+}
+
+type Side = {
+  entries: { name: string; node: Named & Record<string, unknown> }[];
+  paths: () => InheritedPath[];
+};
+
 function sideOf(
   side: 'from' | 'to',
   root: Partial<Named>,
   edges: readonly Edge[],
   types: Types,
   asked: SideAsked,
-): Side | undefined {
-  if (edges.length === 0) return { entries: [], inherited: [] };
-  if (edges.length > limits.factsEdgesMax) return undefined;
+): Side | TooMuch {
+  if (edges.length === 0) return { entries: [], paths: () => [] };
+  if (edges.length > limits.factsEdgesMax) return tooMuchOf(edges);
   const isWanted = Array.isArray(asked)
     ? (name: string, node: Named) => isPointedTo(asked as readonly Pointer[], name, node)
     : undefined;
   const resolved = resolve(side, root as Named, edges, types, isWanted);
-  if (resolved === undefined) return undefined;
+  if (typeof resolved === 'string') return resolved;
   const entries = resolved.entries.map(({ name, node }) => {
     const attributes = resolved.attributes.get(nodeKey(node));
     return { name, node: attributes ? { ...declaredOf(types, node.type, attributes), ...node } : node };
   });
-  return { entries, inherited: resolved.inherited };
+  return { entries, paths: resolved.paths };
 }
 
 /** @param asked the relationship that the row says is there, where it does not name its ends */

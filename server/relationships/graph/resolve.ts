@@ -1,21 +1,37 @@
 /**
  * What follows from stored relationships by inheritance, pure. A relationship of type R holds from x to y when it is
- * stored, or when a way of R holds from x over some z to y and both together pass at most so many stored ones. Shorter
- * ones are found before longer ones, so cycles end by themselves.
+ * stored, or when a way of R holds from x over some z to y, however many stored ones that passes. Shorter ones are found
+ * before longer ones, so cycles end by themselves. What is too much is refused, never cut: a policy may negate what it is given.
  */
 import { limits } from '../../core/limits.ts';
 import type { InheritedPath, Step } from '../../facts/index.ts';
 import type { Inheritance, Types } from '../../types/index.ts';
 import type { Edge } from './schema.ts';
 
-/** A relationship that holds, and the two that it follows from; without them it is stored. */
-type Held = { type: string; from: string; to: string; edge?: Edge; parts?: readonly [Held, Held]; length: number };
+/**
+ * A relationship that holds: stored ones alone, or the two that it follows from by a way. `first` and `last` are the stored
+ * ones at its ends; `length` counts those that it passes.
+ */
+type Held = {
+  key: string;
+  type: string;
+  from: string;
+  to: string;
+  first: Edge;
+  last: Edge;
+  length: number;
+  by?: { way: Inheritance; parts: readonly [Held, Held] };
+};
+
+/** What there is too much of, as a part of a sentence: more than 1,000 relationships. */
+export type TooMuch = string;
 
 type Resolved = {
   /** Those that hold at the root, stored ones first. */
   entries: { name: string; node: Edge['from'] }[];
-  inherited: InheritedPath[];
   attributes: ReadonlyMap<string, Record<string, unknown>>;
+  /** Over which stored ones those hold that are not stored themselves. */
+  paths: () => InheritedPath[];
 };
 
 /** No id has a control character. */
@@ -24,7 +40,7 @@ export const nodeKey = ({ type, id }: Edge['from']): string => `${type}\0${id}`;
 /**
  * The relationships from (or to) the root, out of all stored ones on the paths there.
  * @param isWanted those that matter; all unless given
- * @returns undefined when there are more than a policy may be given
+ * @returns a text when there are more than a policy may be given
  */
 export function resolve(
   side: 'from' | 'to',
@@ -32,33 +48,37 @@ export function resolve(
   edges: readonly Edge[],
   types: Pick<Types, 'inheritances'>,
   isWanted: (name: string, node: Edge['from']) => boolean = () => true,
-): Resolved | undefined {
+): Resolved | TooMuch {
   const at = nodeKey(root);
-  const direct = edges.map(stored);
+  const direct = distinct(edges);
   const held = canFollow(edges, types) ? deduce(direct, types.inheritances) : direct;
-  if (held === undefined) return undefined;
-  const seen = new Set<string>();
-  const result: Resolved & { attributes: Map<string, Record<string, unknown>> } = {
-    entries: [],
-    inherited: [],
-    attributes: new Map(),
-  };
+  if (typeof held === 'string') return held;
+  const entries: Resolved['entries'] = [];
+  const attributes = new Map<string, Record<string, unknown>>();
+  const inherited: Held[] = [];
   for (const one of held) {
     if (one[side] !== at) continue;
-    const key = keyOf(one);
-    if (seen.has(key)) continue;
-    const [first, last] = [firstOf(one), lastOf(one)];
-    const step = { from: first.from, relationshipType: one.type.split(':')[1] as string, to: last.to };
-    const far = side === 'from' ? last : first;
+    const far = side === 'from' ? one.last : one.first;
     const node = side === 'from' ? far.to : far.from;
-    if (!isWanted(step.relationshipType, node)) continue;
-    seen.add(key);
-    if (seen.size > limits.factsEntriesMax) return undefined;
-    if (far.attributes !== undefined) result.attributes.set(nodeKey(node), far.attributes);
-    result.entries.push({ name: step.relationshipType, node });
-    if (one.parts !== undefined) result.inherited.push({ relationship: step, through: stepsOf(one) });
+    const name = nameOf(one);
+    if (!isWanted(name, node)) continue;
+    if (entries.length === limits.factsEntriesMax) return `more than ${limits.factsEntriesMax} relationships`;
+    if (far.attributes !== undefined) attributes.set(nodeKey(node), far.attributes);
+    entries.push({ name, node });
+    if (one.by !== undefined) inherited.push(one);
   }
-  return result;
+  return { entries, attributes, paths: () => pathsOf(inherited) };
+}
+
+/** A relationship may have been found more than once, and not each time with the attributes of its far end. */
+function distinct(edges: readonly Edge[]): Held[] {
+  if (edges.length === 1) return edges.map(stored);
+  const found = new Map<string, Held>();
+  for (const edge of edges) {
+    const one = stored(edge);
+    if (edge.attributes !== undefined || !found.has(one.key)) found.set(one.key, one);
+  }
+  return [...found.values()];
 }
 
 /** Whether anything can follow: the first that does, follows from two stored ones. */
@@ -71,69 +91,107 @@ function canFollow(edges: readonly Edge[], { inheritances }: Pick<Types, 'inheri
   return inheritances.some(({ through, next }) => types.has(through) && types.has(next));
 }
 
-/** All that holds, in the order of length. */
-function deduce(stored: readonly Held[], inheritances: readonly Inheritance[]): Held[] | undefined {
-  const byFrom = new Map<string, Held[]>();
-  const byTo = new Map<string, Held[]>();
-  const known = new Set<string>();
-  const byLength: Held[][] = Array.from({ length: limits.inheritanceDepthMax + 1 }, () => []);
-  byLength[1] = [...stored];
+/**
+ * All that holds, each once, in the order of length.
+ *
+ * A way that makes a type of itself twice (groups within groups) adds one step at its end: every relationship by it is a row of
+ * those that hold otherwise. Splitting each at all of its places would take the third power of its length.
+ */
+function deduce(direct: readonly Held[], ways: readonly Inheritance[]): Held[] | TooMuch {
+  const waiting: (Held[] | undefined)[] = [undefined, [...direct]]; // by length
+  const tooLong: string[] = [];
   let derived = 0;
-  const derive = (makes: string, first: Held, second: Held): void => {
-    const length = first.length + second.length;
-    if (length > limits.inheritanceDepthMax) return;
+  const derive = (way: Inheritance, first: Held, second: Held): void => {
     derived++;
-    byLength[length]?.push({ type: makes, from: first.from, to: second.to, parts: [first, second], length });
+    const one = joined(way, first, second);
+    const others = waiting[one.length];
+    if (one.length > limits.factsEdgesMax) tooLong.push(one.key);
+    else if (others === undefined) waiting[one.length] = [one];
+    else others.push(one);
   };
-  const all: Held[] = [];
-  for (const bucket of byLength) {
-    for (const one of bucket) {
-      if (known.has(keyOf(one))) continue;
-      known.add(keyOf(one));
-      all.push(one);
-      add(byFrom, `${one.type} ${one.from}`, one);
-      add(byTo, `${one.type} ${one.to}`, one);
-      for (const { through, next, makes } of inheritances) {
-        if (through === one.type)
-          for (const second of byFrom.get(`${next} ${one.to}`) ?? []) derive(makes, one, second);
+  const known = new Map<string, Held>();
+  const [leaving, arriving, steps] = [new Index(), new Index(), new Index()];
+  for (let length = 1; length < waiting.length; length++) {
+    for (const one of waiting[length] ?? []) {
+      if (known.has(one.key)) continue;
+      known.set(one.key, one);
+      leaving.add(one.type, one.from, one);
+      arriving.add(one.type, one.to, one);
+      if (!isChain(one.by?.way)) steps.add(one.type, one.from, one);
+      for (const way of ways) {
+        const seconds = isChain(way) ? steps : leaving;
+        if (way.through === one.type) for (const second of seconds.of(way.next, one.to)) derive(way, one, second);
+        if (way.next !== one.type || (isChain(way) && isChain(one.by?.way))) continue;
         // A pair of one with itself was found above.
-        if (next === one.type)
-          for (const first of byTo.get(`${through} ${one.from}`) ?? []) if (first !== one) derive(makes, first, one);
+        for (const first of arriving.of(way.through, one.from)) if (first !== one) derive(way, first, one);
       }
-      if (derived > limits.factsDerivedMax) return undefined;
+      if (derived > limits.factsDerivedMax)
+        return `more than ${limits.factsDerivedMax} ways in which two relationships make an inherited one`;
     }
+    waiting[length] = undefined;
   }
-  return all;
+  if (tooLong.some((key) => !known.has(key)))
+    return `an inheritance path of more than ${limits.factsEdgesMax} relationships`;
+  return [...known.values()];
+}
+
+function isChain(way: Inheritance | undefined): boolean {
+  return way !== undefined && way.through === way.makes && way.next === way.makes;
+}
+
+class Index {
+  readonly #lists = new Map<string, Held[]>();
+
+  of(type: string, node: string): readonly Held[] {
+    return this.#lists.get(`${type} ${node}`) ?? [];
+  }
+
+  add(type: string, node: string, one: Held): void {
+    const key = `${type} ${node}`;
+    const list = this.#lists.get(key);
+    if (list) list.push(one);
+    else this.#lists.set(key, [one]);
+  }
 }
 
 function stored(edge: Edge): Held {
-  return { type: typeOf(edge), from: nodeKey(edge.from), to: nodeKey(edge.to), edge, length: 1 };
+  const [type, from, to] = [typeOf(edge), nodeKey(edge.from), nodeKey(edge.to)];
+  return { key: `${type} ${from} ${to}`, type, from, to, first: edge, last: edge, length: 1 };
+}
+
+function joined(way: Inheritance, one: Held, other: Held): Held {
+  const [type, from, to] = [way.makes, one.from, other.to];
+  return {
+    ...{ key: `${type} ${from} ${to}`, type, from, to, first: one.first, last: other.last },
+    ...{ length: one.length + other.length, by: { way, parts: [one, other] } },
+  };
 }
 
 function typeOf({ from, name, to }: Edge): string {
   return `${from.type}:${name}:${to.type}`;
 }
 
-function keyOf({ type, from, to }: Held): string {
-  return `${type} ${from} ${to}`;
+function nameOf({ type }: Held): string {
+  return type.split(':')[1] as string;
 }
 
-function add(map: Map<string, Held[]>, key: string, one: Held): void {
-  const list = map.get(key);
-  if (list) list.push(one);
-  else map.set(key, [one]);
+/** Together they have at most limits.explainedStepsMax steps: each has as many of its first ones, and counts the others. */
+function pathsOf(inherited: readonly Held[]): InheritedPath[] {
+  const stepsMax = Math.floor(limits.explainedStepsMax / Math.max(inherited.length, 1));
+  return inherited.map((one) => {
+    const relationship = { from: one.first.from, relationshipType: nameOf(one), to: one.last.to };
+    const through = stepsOf(one, stepsMax);
+    return { relationship, through, ...(one.length > through.length && { leftOut: one.length - through.length }) };
+  });
 }
 
-function firstOf(one: Held): Edge {
-  return one.parts ? firstOf(one.parts[0]) : (one.edge as Edge);
-}
-
-function lastOf(one: Held): Edge {
-  return one.parts ? lastOf(one.parts[1]) : (one.edge as Edge);
-}
-
-function stepsOf(one: Held): Step[] {
-  if (one.parts) return one.parts.flatMap(stepsOf);
-  const { from, name, to } = one.edge as Edge;
-  return [{ from, relationshipType: name, to }];
+/** At most so many of the stored ones, from the begin. */
+function stepsOf(one: Held, most: number): Step[] {
+  const steps: Step[] = [];
+  const ahead = [one];
+  for (let next = ahead.pop(); next !== undefined && steps.length < most; next = ahead.pop()) {
+    if (next.by) ahead.push(next.by.parts[1], next.by.parts[0]);
+    else steps.push({ from: next.first.from, relationshipType: next.first.name, to: next.first.to });
+  }
+  return steps;
 }

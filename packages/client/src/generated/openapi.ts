@@ -6166,7 +6166,7 @@ export interface paths {
                                     /** @description Addresses that an accepted invitation may redirect to. */
                                     redirectUris?: string[];
                                 };
-                                /** @description Pairs of relationship types through which this relationship also holds: user:drives:car through user:member_of:group and group:owns:car. */
+                                /** @description Pairs of relationship types through which this relationship also holds: user:drives:car through user:member_of:group and group:owns:car. Types may be inherited through inherited ones, and through themselves, to any depth; a decision whose walk meets more than 4,000 stored relationships is a deny, graph_too_large. */
                                 inheritedThrough?: {
                                     /** @description The first step, From:relationship:Middle, from the type of this relationship to an intermediate type. */
                                     relationship: string;
@@ -6276,7 +6276,7 @@ export interface paths {
                                 /** @description Addresses that an accepted invitation may redirect to. */
                                 redirectUris?: string[];
                             };
-                            /** @description Pairs of relationship types through which this relationship also holds: user:drives:car through user:member_of:group and group:owns:car. */
+                            /** @description Pairs of relationship types through which this relationship also holds: user:drives:car through user:member_of:group and group:owns:car. Types may be inherited through inherited ones, and through themselves, to any depth; a decision whose walk meets more than 4,000 stored relationships is a deny, graph_too_large. */
                             inheritedThrough?: {
                                 /** @description The first step, From:relationship:Middle, from the type of this relationship to an intermediate type. */
                                 relationship: string;
@@ -6368,7 +6368,7 @@ export interface paths {
                             /** @description Addresses that an accepted invitation may redirect to. */
                             redirectUris?: string[];
                         };
-                        /** @description Pairs of relationship types through which this relationship also holds: user:drives:car through user:member_of:group and group:owns:car. */
+                        /** @description Pairs of relationship types through which this relationship also holds: user:drives:car through user:member_of:group and group:owns:car. Types may be inherited through inherited ones, and through themselves, to any depth; a decision whose walk meets more than 4,000 stored relationships is a deny, graph_too_large. */
                         inheritedThrough?: {
                             /** @description The first step, From:relationship:Middle, from the type of this relationship to an intermediate type. */
                             relationship: string;
@@ -14500,6 +14500,14 @@ export interface paths {
                                 next_token: string;
                                 count: number;
                             };
+                            /** @description There where a bound kept candidates of this page from being decided: they are not among the results, and might be allowed. By reason, how many. */
+                            context?: {
+                                undecided: {
+                                    /** @description As of a decision. */
+                                    reason: string;
+                                    count: number;
+                                }[];
+                            };
                             results: {
                                 type: string;
                                 id: string;
@@ -14596,6 +14604,14 @@ export interface paths {
                                 next_token: string;
                                 count: number;
                             };
+                            /** @description There where a bound kept candidates of this page from being decided: they are not among the results, and might be allowed. By reason, how many. */
+                            context?: {
+                                undecided: {
+                                    /** @description As of a decision. */
+                                    reason: string;
+                                    count: number;
+                                }[];
+                            };
                             results: {
                                 type: string;
                                 id: string;
@@ -14684,6 +14700,14 @@ export interface paths {
                                 /** @description Empty on the last page. Earlier pages may have fewer results than the limit, or none. */
                                 next_token: string;
                                 count: number;
+                            };
+                            /** @description There where a bound kept candidates of this page from being decided: they are not among the results, and might be allowed. By reason, how many. */
+                            context?: {
+                                undecided: {
+                                    /** @description As of a decision. */
+                                    reason: string;
+                                    count: number;
+                                }[];
                             };
                             results: {
                                 name: string;
@@ -14779,6 +14803,14 @@ export interface paths {
                                 /** @description Empty on the last page. Earlier pages may have fewer results than the limit, or none. */
                                 next_token: string;
                                 count: number;
+                            };
+                            /** @description There where a bound kept candidates of this page from being decided: they are not among the results, and might be allowed. By reason, how many. */
+                            context?: {
+                                undecided: {
+                                    /** @description As of a decision. */
+                                    reason: string;
+                                    count: number;
+                                }[];
                             };
                             results: {
                                 type: string;
@@ -14876,6 +14908,14 @@ export interface paths {
                                 next_token: string;
                                 count: number;
                             };
+                            /** @description There where a bound kept candidates of this page from being decided: they are not among the results, and might be allowed. By reason, how many. */
+                            context?: {
+                                undecided: {
+                                    /** @description As of a decision. */
+                                    reason: string;
+                                    count: number;
+                                }[];
+                            };
                             results: {
                                 type: string;
                                 id: string;
@@ -14964,6 +15004,14 @@ export interface paths {
                                 /** @description Empty on the last page. Earlier pages may have fewer results than the limit, or none. */
                                 next_token: string;
                                 count: number;
+                            };
+                            /** @description There where a bound kept candidates of this page from being decided: they are not among the results, and might be allowed. By reason, how many. */
+                            context?: {
+                                undecided: {
+                                    /** @description As of a decision. */
+                                    reason: string;
+                                    count: number;
+                                }[];
                             };
                             results: {
                                 name: string;
