@@ -38,6 +38,6 @@ export async function deleteAttempt(tx: Transaction, tenant: string, { kind, dig
 export function removeForgotten(tx: Transaction, before: string): Promise<number> {
   return tx.run(sql`delete from accord.login_attempt a using (
       select tenant, kind, key_digest from accord.login_attempt where counted_at <= ${before}
-      limit ${limits.erasePageItemsMax} for update skip locked) as gone
+      order by counted_at limit ${limits.erasePageItemsMax} for update skip locked) as gone
     where a.tenant = gone.tenant and a.kind = gone.kind and a.key_digest = gone.key_digest`);
 }

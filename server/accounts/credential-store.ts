@@ -89,7 +89,7 @@ export function consumeChallenge(
 export function removeExpiredChallenges(tx: Transaction, now: string): Promise<number> {
   return tx.run(sql`delete from accord.account_challenge c using (
       select tenant, challenge_hash from accord.account_challenge where expires_at <= ${now}
-      limit ${limits.erasePageItemsMax} for update skip locked) as gone
+      order by expires_at limit ${limits.erasePageItemsMax} for update skip locked) as gone
     where c.tenant = gone.tenant and c.challenge_hash = gone.challenge_hash`);
 }
 

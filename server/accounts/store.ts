@@ -190,6 +190,6 @@ export async function keptIf(tx: Transaction, isKept: boolean, work: () => Promi
 export function removeExpiredTokens(tx: Transaction, now: string): Promise<number> {
   return tx.run(sql`delete from accord.account_token t using (
       select tenant, token_hash from accord.account_token where expires_at <= ${now}
-      limit ${limits.erasePageItemsMax} for update skip locked) as gone
+      order by expires_at limit ${limits.erasePageItemsMax} for update skip locked) as gone
     where t.tenant = gone.tenant and t.token_hash = gone.token_hash`);
 }

@@ -272,7 +272,7 @@ export const limits = {
   overviewRecordsMax: 5000, // the newest decisions, deliveries, graces and invitations that are looked at
 
   // People
-  personRecordsMax: 1000, // of what has no order by time, such as a person's relationships, for its time line
+  personRecordsMax: 1000, // of what has no order by time: a person's relationships of a direction, for its time line
 
   // Search
   searchTokenCharsMax: 8192,

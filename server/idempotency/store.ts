@@ -56,7 +56,7 @@ export async function setAnswer(
 /** Removes at most `limit` keys of all tenants, in a system transaction; how many. */
 export function removeOld(tx: Transaction, since: string, limit: number): Promise<number> {
   return tx.run(sql`delete from accord.idempotency_key where ctid in
-    (select ctid from accord.idempotency_key where created_at <= ${since} limit ${limit})`);
+    (select ctid from accord.idempotency_key where created_at <= ${since} order by created_at limit ${limit})`);
 }
 
 /** Removes at most `limit` keys of a caller; how many. */

@@ -42,7 +42,7 @@ export function readSigningKey(
     TokenKeyRow,
     sql`select ${tokenColumns} from accord.signing_key
       where tenant = ${tenant} and purpose = ${purpose} and activates_at <= ${now} and (retires_at is null or retires_at > ${now})
-      order by activates_at desc, created_at desc limit 1`,
+      order by activates_at desc, created_at desc, kid limit 1`,
   );
 }
 

@@ -160,7 +160,7 @@ export function lockWaiting(tx: Transaction, now: string, limit: number): Promis
   return tx.many(
     WaitingRow,
     sql`select ${waitingColumns} from accord.mail_message m
-      where status = 'waiting' and expires_at > ${now} order by created_at limit ${limit} for update skip locked`,
+      where status = 'waiting' and expires_at > ${now} order by created_at, tenant, id limit ${limit} for update skip locked`,
   );
 }
 
@@ -187,7 +187,7 @@ export function findExpired(
     sql`select tenant, id from accord.mail_message m where status = 'waiting' and expires_at <= ${now}
         and (expires_at <= ${certainly} or not exists (
           select from accord.mail_lane l where l.tenant = m.tenant and l.owner is not null and l.owned_until > now()))
-      order by expires_at limit ${limit}`,
+      order by expires_at, tenant, id limit ${limit}`,
   );
 }
 
@@ -201,7 +201,7 @@ const WaitingSince = Type.Object({
 export function countWaiting(tx: Transaction, before: string): Promise<Static<typeof WaitingSince>> {
   return tx.one(
     WaitingSince,
-    sql`select count(*)::int as count, min(created_at) as oldest, (array_agg(answer order by created_at))[1] as answer
+    sql`select count(*)::int as count, min(created_at) as oldest, (array_agg(answer order by created_at, tenant, id))[1] as answer
       from accord.mail_message where status = 'waiting' and created_at < ${before}`,
   );
 }
@@ -209,7 +209,7 @@ export function countWaiting(tx: Transaction, before: string): Promise<Static<ty
 /** Removes some messages of all tenants that were kept long enough; in a system transaction. @returns how many */
 export function removeOld(tx: Transaction, now: string, limit: number): Promise<number> {
   return tx.run(sql`delete from accord.mail_message m using (
-      select tenant, id from accord.mail_message where kept_until <= ${now} limit ${limit} for update skip locked) as gone
+      select tenant, id from accord.mail_message where kept_until <= ${now} order by kept_until limit ${limit} for update skip locked) as gone
     where m.tenant = gone.tenant and m.id = gone.id`);
 }
 

@@ -43,6 +43,7 @@ create table accord.invitation (
 );
 create index invitation_target on accord.invitation (tenant, target_type, target_id, id);
 create index invitation_invitor on accord.invitation (tenant, invitor_type, invitor_id, id);
+create index invitation_made on accord.invitation (tenant, invitor_type, invitor_id, created_at, id);
 create index invitation_status on accord.invitation (tenant, status, id);
 create index invitation_contact on accord.invitation (tenant, contact_digest, id);
 create index invitation_to_wipe on accord.invitation (tenant, expires_at) where contact_encrypted is not null;
@@ -77,6 +78,6 @@ create table accord.invitation_delivery (
 );
 select accord.isolate('accord.invitation_delivery');
 
--- Erasing finds by these what a person accepted, and what it ended.
-create index invitation_use_acceptor on accord.invitation_use (tenant, acceptor_type, acceptor_id);
+-- Erasing finds by these what a person accepted, and what it ended; the time line of a person reads the first in its order.
+create index invitation_use_acceptor on accord.invitation_use (tenant, acceptor_type, acceptor_id, accepted_at, invitation);
 create index invitation_ended_by on accord.invitation (tenant, ended_by) where ended_by is not null;

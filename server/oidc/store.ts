@@ -194,7 +194,7 @@ export async function removeOldest(
     with oldest as (
       select id from accord.oidc_record where tenant = ${tenant} and account = ${account} and model = ${model}
         and client is not distinct from ${client} and consumed_at is null and ended_at is null
-      order by expires_at desc offset ${keep})
+      order by expires_at desc, id offset ${keep})
     delete from accord.oidc_record r using oldest o
     where r.tenant = ${tenant} and ((r.model = ${model} and r.id = o.id) or r.grant_id = o.id)`);
 }
@@ -208,7 +208,7 @@ export async function removeConsumed(
 ): Promise<void> {
   await tx.run(sql`delete from accord.oidc_record where tenant = ${tenant} and model = ${model} and id in (
     select id from accord.oidc_record where tenant = ${tenant} and grant_id = ${grantId} and model = ${model}
-      and consumed_at is not null order by consumed_at desc offset ${keep})`);
+      and consumed_at is not null order by consumed_at desc, id offset ${keep})`);
 }
 
 /**

@@ -29,7 +29,7 @@ export function readUnwell(tx: Transaction, tenant: string): Promise<ManifestRow
           with ordinality as e (c, n)
         where (c ->> 'type' = 'DeletionHeld' and c ->> 'status' = 'True') or (c ->> 'type' in ('Accepted', 'Programmed') and c ->> 'status' = 'False')
         order by c ->> 'type' <> 'DeletionHeld', n limit 1) as c
-      where r.tenant = ${tenant} order by r.kind, r.namespace, r.name limit ${most}`,
+      where r.tenant = ${tenant} order by r.kind, r.namespace, r.name, r.source limit ${most}`,
   );
 }
 
@@ -62,7 +62,7 @@ export function readEndingGraces(tx: Transaction, tenant: string, until: string)
       from (select definition, version, grace_ends, user_id from accord.consent_invitation
         where tenant = ${tenant} and not told_expired and grace_ends > now() and grace_ends <= ${until}::timestamptz
         order by grace_ends limit ${looked}) as soon
-      group by definition, version order by first_ends limit ${most}`,
+      group by definition, version order by first_ends, definition, version limit ${most}`,
   );
 }
 
@@ -86,7 +86,7 @@ export function readRotating(tx: Transaction, tenant: string): Promise<Static<ty
   return tx.many(
     KeyRow,
     sql`select purpose, kid, activates_at from accord.signing_key where tenant = ${tenant} and activates_at > now()
-      order by activates_at limit ${most}`,
+      order by activates_at, kid limit ${most}`,
   );
 }
 

@@ -1,13 +1,14 @@
 /** The verbs of the people room. They read, and where support reads about somebody, the audit says about whom. */
 import type { Caller } from '../core/auth/schema.ts';
 import type { Encrypter } from '../core/encrypter.ts';
+import { limits } from '../core/limits.ts';
 import { contactDigestOf } from '../invitations/index.ts';
 import { mailRecipientDigest } from '../mail/index.ts';
 import { checkEntity, entitiesPage } from '../relationships/index.ts';
 import type { WriteServices } from '../writes/index.ts';
 import { write } from '../writes/index.ts';
-import type { FoundPerson, ItemRow, Place, SeenRow, TimelineKind } from './schema.ts';
-import { findByAddress, isKnown, readSeen, readTimeline } from './store.ts';
+import type { BoundRow, FoundPerson, ItemRow, Place, SeenRow, TimelineKind, Truncated } from './schema.ts';
+import { findByAddress, isKnown, readBound, readSeen, readTimeline } from './store.ts';
 
 export type PeopleServices = WriteServices & { encrypter: Encrypter };
 const TIMELINE = 'timeline';
@@ -16,13 +17,26 @@ type Named = { type: string; id: string };
 type Asking = { member: Member; requestId: string; defaultType: string };
 
 /** @throws Problem invalid_request */
-export async function readPerson(services: PeopleServices, asking: Asking, named: Named): Promise<SeenRow> {
+export async function readPerson(
+  services: PeopleServices,
+  asking: Asking,
+  named: Named,
+): Promise<{ row: SeenRow; truncated: Truncated | undefined }> {
   const { tenant } = asking.member;
   checkEntity(named, '/params');
   await recordUse(services, asking, named);
   const person = { ...named, isUser: named.type === asking.defaultType };
-  return services.database.read(tenant, (tx) => readSeen(tx, tenant, person));
+  return services.database.tenantSnapshot(tenant, async (tx) => {
+    const row = await readSeen(tx, tenant, person);
+    return { row, truncated: truncatedBy(await readBound(tx, tenant, person)) };
+  });
 }
+
+const truncatedBy = ({ exceeded }: BoundRow): Truncated | undefined =>
+  exceeded ? [{ kind: 'relationship', recordsMax: limits.personRecordsMax }] : undefined;
+
+/** `asOf`: when the first page was read. Rows of clocks that are ahead were there, too. */
+export type TimelinePage = { rows: ItemRow[]; asOf: string; truncated: Truncated | undefined };
 
 /** A page, newest first, and one more where there is one. @throws Problem invalid_request */
 export async function readTimelineOf(
@@ -30,7 +44,7 @@ export async function readTimelineOf(
   asking: Asking,
   named: Named,
   page: { kinds: ReadonlySet<TimelineKind>; before?: Place; limit: number },
-): Promise<ItemRow[]> {
+): Promise<TimelinePage> {
   const { tenant } = asking.member;
   checkEntity(named, '/params');
   await recordUse(services, asking, named);
@@ -38,7 +52,14 @@ export async function readTimelineOf(
   return services.database.tenantSnapshot(tenant, async (tx) => {
     const recipients = page.kinds.has('mail') ? await recipientsOf(services, asking, { ...named, isUser }, tx) : [];
     const key = services.encrypter.digest(Buffer.from(TIMELINE), ['people', tenant, 'items']);
-    return readTimeline(tx, tenant, { ...named, isUser, recipients, key }, page);
+    const rows = await readTimeline(tx, tenant, { ...named, isUser, recipients, key }, page);
+    const bound = await readBound(tx, tenant, { ...named, isUser }, page.before);
+    const newest = rows[0]?.at ?? bound.now;
+    return {
+      rows,
+      asOf: page.before?.asOf ?? (newest > bound.now ? newest : bound.now),
+      truncated: page.kinds.has('relationship') ? truncatedBy(bound) : undefined,
+    };
   });
 }
 

@@ -28,7 +28,8 @@ export function readRecordsById(
     ...ofRequest(tenant, id),
   ].filter(([kind]) => kinds.has(kind));
   const all = parts.map(
-    ([kind, rows]) => sql`(select at, id, ${kind}::text as kind, data from (${rows}) as part limit ${limit})`,
+    ([kind, rows]) => sql`(select at, id, ${kind}::text as kind, data from (${rows}) as part
+      order by at desc, id desc limit ${limit})`,
   );
   const joined = all.reduce((one, other) => sql`${one} union all ${other}`);
   return tx.many(

@@ -10,11 +10,20 @@ import { decodeCursor, encodeCursor, notACursor, PAGE_ITEMS, pageOfRows, pageQue
 import { findByEmail, findById, type PeopleServices, readPerson, readTimelineOf } from './actions.ts';
 import { withoutErasedDecisions } from './erased.ts';
 import { registerLookup } from './lookup-routes.ts';
-import { FoundPerson, ItemView, PersonView, type Place, type TimelineKind, timelineKinds } from './schema.ts';
+import {
+  FoundPerson,
+  ItemView,
+  PersonView,
+  type Place,
+  type TimelineKind,
+  timelineKinds,
+  truncatedField,
+} from './schema.ts';
 import { itemView } from './view.ts';
 
 const PersonParams = Type.Object({ tenant: Type.String(), type: Type.String(), id: Type.String() });
-const PLACE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const INSTANT = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z`;
+const PLACE = new RegExp(`^${INSTANT} [0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12} ${INSTANT}$`);
 const TIMELINE = 'timeline';
 const PEOPLE = 'people';
 
@@ -46,8 +55,7 @@ function registerSearch(app: App, services: PeopleServices): void {
     config: recordViewers,
     schema: {
       summary: 'Find actors by id, by the beginning of the id, or by a mail address',
-      description:
-        "An address is compared as a whole: with those of accounts of the tenant's own issuer, and with those of invitations that were accepted. Support finds an id that it knows, and nothing else.",
+      description: `An address is compared as a whole: with those of accounts of the tenant's own issuer, and with those of invitations that were accepted, of which the newest ${limits.personRecordsMax} are looked at, and at most ${limits.pageItemsMax} actors are answered. Support finds an id that it knows, and nothing else.`,
       params: TenantParams,
       querystring: Type.Object(
         {
@@ -95,7 +103,7 @@ function registerPerson(app: App, services: PeopleServices): void {
     handler: async (request) => {
       const { type, id } = request.params;
       const asking = askingOf(request);
-      const row = await readPerson(services, asking, { type, id });
+      const { row, truncated } = await readPerson(services, asking, { type, id });
       const masked = asking.member.role === 'support';
       return {
         type,
@@ -105,6 +113,7 @@ function registerPerson(app: App, services: PeopleServices): void {
         ...(row.email === null ? {} : { account: { email: masked ? maskOfEmail : row.email } }),
         ...(row.first_seen === null ? {} : { firstSeen: row.first_seen }),
         ...(row.last_seen === null ? {} : { lastSeen: row.last_seen }),
+        ...(truncated && { truncated }),
       };
     },
   });
@@ -117,7 +126,7 @@ function registerTimeline(app: App, services: PeopleServices): void {
     config: recordViewers,
     schema: {
       summary: 'Read everything that is recorded about an actor, newest first',
-      description: `Relationships that there are, invitations, entries of the ledger, decisions, mails, and entries of the audit, among them the relationships that were ended. Of relationships, invitations and mails ${limits.personRecordsMax} each are looked at. Support sees no others than the actor. Where support reads it, the audit names the actor.`,
+      description: `Relationships that there are, invitations, entries of the ledger, decisions, mails, and entries of the audit, among them the relationships that were ended. Of relationships ${limits.personRecordsMax} of each direction are looked at; \`truncated\` says where there are more. Support sees no others than the actor. Where support reads it, the audit names the actor.`,
       params: PersonParams,
       querystring: Type.Object(
         {
@@ -131,7 +140,9 @@ function registerTimeline(app: App, services: PeopleServices): void {
         },
         { additionalProperties: false },
       ),
-      response: { 200: Type.Object({ items: Type.Array(ItemView), cursor: Type.Optional(Type.String()) }) },
+      response: {
+        200: Type.Object({ items: Type.Array(ItemView), cursor: Type.Optional(Type.String()), ...truncatedField }),
+      },
     },
     handler: async (request, reply) => {
       const { type, id } = request.params;
@@ -139,14 +150,14 @@ function registerTimeline(app: App, services: PeopleServices): void {
       const asking = askingOf(request);
       const before = cursor === undefined ? {} : { before: placeOf(cursor) };
       const page = { kinds: kindsOf(request.query.kinds), ...before, limit: limit + 1 };
-      const rows = await readTimelineOf(services, asking, { type, id }, page);
+      const { rows, asOf, truncated } = await readTimelineOf(services, asking, { type, id }, page);
       const { page: shown, onward } = pageOfRows({ request, reply }, rows, limit, (last) =>
-        encodeCursor(`${last.at} ${last.id}`, TIMELINE),
+        encodeCursor(`${last.at} ${last.id} ${asOf}`, TIMELINE),
       );
       const { attributes: types } = tenantOf(request).snapshot.types;
       const reading = { role: asking.member.role, person: { type, id }, types };
       const kept = await withoutErasedDecisions(services, request.params.tenant, shown);
-      return { items: kept.map((row) => itemView(row, reading)), ...onward };
+      return { items: kept.map((row) => itemView(row, reading)), ...onward, ...(truncated && { truncated }) };
     },
   });
 }
@@ -162,7 +173,7 @@ function kindsOf(said: string | undefined): ReadonlySet<TimelineKind> {
 
 /** @throws Problem invalid_request */
 function placeOf(cursor: string): Place {
-  const [at = '', id = ''] = decodeCursor(cursor, TIMELINE, PLACE).split(' ');
-  if (instantMs(at) === undefined) throw notACursor();
-  return { at, id };
+  const [at = '', id = '', asOf = ''] = decodeCursor(cursor, TIMELINE, PLACE).split(' ');
+  if (instantMs(at) === undefined || instantMs(asOf) === undefined) throw notACursor();
+  return { at, id, asOf };
 }

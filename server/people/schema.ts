@@ -10,8 +10,11 @@ export type TimelineKind = (typeof timelineKinds)[number];
  */
 export type Person = { type: string; id: string; isUser: boolean; recipients: readonly string[]; key: string };
 
-/** `at` in UTC to the microsecond. */
-export type Place = { at: string; id: string };
+/** Where a page ended, and when the first one was read. Both in UTC to the microsecond. */
+export type Place = { at: string; id: string; asOf: string };
+
+export const BoundRow = Type.Object({ exceeded: Type.Boolean(), now: Type.String() });
+export type BoundRow = Static<typeof BoundRow>;
 
 /** `data` is what the statement made of the row; view.ts says what of it is shown. */
 export const ItemRow = Type.Object({
@@ -67,6 +70,19 @@ export const RecordView = Type.Object({
 });
 export type RecordView = Static<typeof RecordView>;
 
+const Truncated = Type.Array(
+  Type.Object({
+    kind: Type.Unsafe<TimelineKind>(Type.Enum([...timelineKinds])),
+    recordsMax: Type.Integer({ description: 'How many of each direction are looked at.' }),
+  }),
+  {
+    description:
+      'The kinds of which the actor has more than are looked at. Of relationships the first in the order of relationship type, type and id are looked at, in each direction; the list of relationships has all. Absent: nothing is left out.',
+  },
+);
+export type Truncated = Static<typeof Truncated>;
+export const truncatedField = { truncated: Type.Optional(Truncated) };
+
 export const SeenRow = Type.Object({
   attributes: Nullable(Json<Record<string, unknown>>()),
   email: Nullable(Type.String()),
@@ -86,6 +102,7 @@ export const PersonView = Type.Object({
   ),
   firstSeen: text,
   lastSeen: text,
+  ...truncatedField,
 });
 
 export const FoundPerson = Type.Object({

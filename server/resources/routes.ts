@@ -63,8 +63,8 @@ function registerList(app: App, { database }: ResourceRouteServices): void {
       const page = pageAsked(request.query, 'resources', positionOf);
       const rows = await database.read(tenant, (tx) => listResources(tx, tenant, page));
       if (limit === undefined) return { resources: rows.map(view) };
-      const { page: shown, onward } = pageOfRows({ request, reply }, rows, limit, ({ kind, namespace, name }) =>
-        encodeCursor(`${kind}/${namespace}/${name}`, 'resources'),
+      const { page: shown, onward } = pageOfRows({ request, reply }, rows, limit, ({ kind, namespace, name, source }) =>
+        encodeCursor(`${kind}/${namespace}/${name}/${source}`, 'resources'),
       );
       return { resources: shown.map(view), ...onward };
     },
@@ -168,8 +168,8 @@ function onlyBy({ name, manifest }: { name: string | undefined; manifest: string
 }
 
 function positionOf(text: string): Position {
-  const [kind = '', namespace = '', name = ''] = text.split('/');
-  return { kind, namespace, name };
+  const [kind = '', namespace = '', name = '', ...source] = text.split('/');
+  return { kind, namespace, name, source: source.join('/') };
 }
 
 function view(row: ResourceRow) {

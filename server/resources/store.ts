@@ -13,12 +13,12 @@ export const ResourceRow = Type.Object({
   updated_at: Instant,
 });
 export type ResourceRow = Static<typeof ResourceRow>;
-export type Position = { kind: string; namespace: string; name: string };
+export type Position = { kind: string; namespace: string; name: string; source: string };
 
 /** A manifest of a namespace that may not name the tenant is not the tenant's: anybody can make thousands of those. */
 const strange = JSON.stringify({ conditions: [{ type: 'Accepted', reason: 'NamespaceNotAllowed' }] });
 
-/** In the order of kind, namespace and name, after a position. @param limit undefined: all */
+/** In the order of kind, namespace, name and source, after a position. @param limit undefined: all */
 export function listResources(
   tx: Transaction,
   tenant: string,
@@ -29,7 +29,7 @@ export function listResources(
     ResourceRow,
     sql`select source, kind, namespace, name, generation, status, updated_at from accord.resource where tenant = ${tenant}
       and not status @> ${strange}::jsonb
-      ${after === undefined ? none : sql`and (kind, namespace, name) > (${after.kind}, ${after.namespace}, ${after.name})`}
-      order by kind, namespace, name ${limit === undefined ? none : sql`limit ${limit}`}`,
+      ${after === undefined ? none : sql`and (kind, namespace, name, source) > (${after.kind}, ${after.namespace}, ${after.name}, ${after.source})`}
+      order by kind, namespace, name, source ${limit === undefined ? none : sql`limit ${limit}`}`,
   );
 }

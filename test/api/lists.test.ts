@@ -95,7 +95,7 @@ async function fill(): Promise<void> {
   await asAdmin(
     server.db.adminUrl,
     `insert into accord.resource (source, kind, namespace, name, uid, tenant, generation, spec_digest, status)
-     select 'files', 'Policy', 'n', n::text, n::text, $1, 1, '', '{}' from generate_series(1, 3) n`,
+     select 'files/' || n, 'Policy', 'n', 'of each source', n::text, $1, 1, '', '{}' from generate_series(1, 3) n`,
     [tenant],
   );
 }

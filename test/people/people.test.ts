@@ -1,7 +1,6 @@
 /** C/people: finding an actor, what is known of it, and everything about it in one order. */
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { limits } from '../../server/core/limits.ts';
 import { mailRecipientDigest } from '../../server/mail/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
@@ -94,29 +93,6 @@ describe('the time line', () => {
       cursor = body.cursor;
     } while (cursor !== undefined);
     expect(paged).toEqual(whole);
-  });
-
-  test('looks at so many relationships', async () => {
-    const relate = (id: string, from: number, to: number) =>
-      asAdmin(
-        server.db.adminUrl,
-        `insert into accord.relationship (tenant, from_type, from_id, name, to_type, to_id)
-         select $1, 'user', $2, 'drives', 'car', n::text from generate_series($3::int, $4::int) n`,
-        [tenant, id, from, to],
-      );
-    const count = async () => {
-      let [all, cursor] = [0, ''];
-      do {
-        const { body } = await admin('GET', `/people/user/many/timeline?kinds=relationship&limit=200${cursor}`);
-        all += body.items.length;
-        cursor = body.cursor === undefined ? '' : `&cursor=${body.cursor}`;
-      } while (cursor !== '');
-      return all;
-    };
-    await relate('many', 1, limits.personRecordsMax);
-    expect(await count()).toBe(limits.personRecordsMax);
-    await relate('many', limits.personRecordsMax + 1, limits.personRecordsMax + 1);
-    expect(await count()).toBe(limits.personRecordsMax);
   });
 
   test.each([

@@ -1,6 +1,7 @@
 /** People in the portal: finding one, the time line, ending what there is, and erasing; by role. */
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { limits } from '../../server/core/limits.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { axe, createPortal, executablePath, look } from './portal.ts';
 
@@ -169,6 +170,24 @@ describe.skipIf(executablePath === undefined)('people', { timeout: 120_000 }, as
     await expect.poll(() => new URL(page.url()).searchParams.get('kinds')).toBe('decision');
     const explain = await page.getByRole('link', { name: 'Explain' }).getAttribute('href');
     expect(explain).toMatch(/\/policies\/car(:|%3A)drive\?decision=/);
+    expect(complaints).toEqual([]);
+  });
+
+  test('says that a time line does not have all relationships', async () => {
+    await asAdmin(
+      server.db.adminUrl,
+      `insert into accord.relationship (tenant, from_type, from_id, name, to_type, to_id)
+       select $1, 'user', 'fleet', 'drives', 'car', 'f' || n from generate_series(1, $2::int) n`,
+      [tenant, limits.personRecordsMax + 1],
+    );
+    await using opened = await open();
+    const { page, complaints } = opened;
+    await page.goto(at('/people/user/fleet'));
+    await page.getByText('There are more than 1,000 relationships in one direction.').waitFor();
+    expect(await axe(page)).toEqual([]);
+    await look(page, 'people-truncated');
+    await page.getByRole('button', { name: 'Decisions' }).click();
+    await page.getByText('There are more than 1,000').waitFor({ state: 'detached' });
     expect(complaints).toEqual([]);
   });
 

@@ -59,8 +59,10 @@ export const queryClient: QueryClient = new QueryClient({
 
 export type Page<T> = { rows: T[]; after: string | undefined };
 /** What DataTable shows. */
-export type Pages<T> = {
+export type Pages<T, P extends Page<T> = Page<T>> = {
   rows: T[];
+  /** The first page, for what an answer says beside its rows. */
+  first: P | undefined;
   error: Error | null;
   isLoading: boolean;
   hasMore: boolean;
@@ -78,11 +80,11 @@ type Options = Partial<typeof readOnce> & {
 };
 
 /** @param load one page, from after a cursor on */
-export function usePages<T>(
+export function usePages<T, P extends Page<T> = Page<T>>(
   key: readonly unknown[],
-  load: (after: string | undefined, signal: AbortSignal) => Promise<Page<T>>,
+  load: (after: string | undefined, signal: AbortSignal) => Promise<P & Page<T>>,
   options: Options = {},
-): Pages<T> {
+): Pages<T, P> {
   const found = useInfiniteQuery({
     queryKey: key,
     queryFn: ({ pageParam, signal }) => load(pageParam, signal),
@@ -97,6 +99,7 @@ export function usePages<T>(
   const reload = () => void found.refetch({ cancelRefetch: false });
   return {
     rows,
+    first: found.data?.pages[0],
     error: found.error,
     isLoading: found.isLoading,
     hasMore: found.hasNextPage,

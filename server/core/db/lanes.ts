@@ -40,9 +40,9 @@ export function takeLanes(
     LaneRow,
     sql`with free as materialized (
         select l.tenant, l.${lane} as id, l.owned_until,
-          row_number() over (partition by l.tenant order by l.owned_until nulls first) as place
+          row_number() over (partition by l.tenant order by l.owned_until nulls first, l.${lane}) as place
         from ${lanes} l join (${table.due(tenants)}) as due on due.tenant = l.tenant and due.id = l.${lane} where ${isFree}),
-      first as materialized (select tenant, id from free order by place, owned_until nulls first limit ${limit}),
+      first as materialized (select tenant, id from free order by place, owned_until nulls first, tenant, id limit ${limit}),
       mine as materialized (
         select l.tenant, l.${lane} as id from first join ${lanes} l on l.tenant = first.tenant and l.${lane} = first.id
         where ${isFree} for update of l skip locked)

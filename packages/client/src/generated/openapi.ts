@@ -15843,7 +15843,7 @@ export interface paths {
         };
         /**
          * Find actors by id, by the beginning of the id, or by a mail address
-         * @description An address is compared as a whole: with those of accounts of the tenant's own issuer, and with those of invitations that were accepted. Support finds an id that it knows, and nothing else.
+         * @description An address is compared as a whole: with those of accounts of the tenant's own issuer, and with those of invitations that were accepted, of which the newest 1000 are looked at, and at most 200 actors are answered. Support finds an id that it knows, and nothing else.
          */
         get: {
             parameters: {
@@ -15953,6 +15953,13 @@ export interface paths {
                             };
                             firstSeen?: string;
                             lastSeen?: string;
+                            /** @description The kinds of which the actor has more than are looked at. Of relationships the first in the order of relationship type, type and id are looked at, in each direction; the list of relationships has all. Absent: nothing is left out. */
+                            truncated?: {
+                                /** @enum {unknown} */
+                                kind: "relationship" | "invitation" | "consent" | "decision" | "mail" | "audit";
+                                /** @description How many of each direction are looked at. */
+                                recordsMax: number;
+                            }[];
                         };
                     };
                 };
@@ -15986,7 +15993,7 @@ export interface paths {
         };
         /**
          * Read everything that is recorded about an actor, newest first
-         * @description Relationships that there are, invitations, entries of the ledger, decisions, mails, and entries of the audit, among them the relationships that were ended. Of relationships, invitations and mails 1000 each are looked at. Support sees no others than the actor. Where support reads it, the audit names the actor.
+         * @description Relationships that there are, invitations, entries of the ledger, decisions, mails, and entries of the audit, among them the relationships that were ended. Of relationships 1000 of each direction are looked at; `truncated` says where there are more. Support sees no others than the actor. Where support reads it, the audit names the actor.
          */
         get: {
             parameters: {
@@ -16059,6 +16066,13 @@ export interface paths {
                                 requestId?: string;
                             }[];
                             cursor?: string;
+                            /** @description The kinds of which the actor has more than are looked at. Of relationships the first in the order of relationship type, type and id are looked at, in each direction; the list of relationships has all. Absent: nothing is left out. */
+                            truncated?: {
+                                /** @enum {unknown} */
+                                kind: "relationship" | "invitation" | "consent" | "decision" | "mail" | "audit";
+                                /** @description How many of each direction are looked at. */
+                                recordsMax: number;
+                            }[];
                         };
                     };
                 };

@@ -7,7 +7,10 @@ export type About = Entity & {
   account?: { email: string };
   firstSeen?: string;
   lastSeen?: string;
+  truncated?: Truncated;
 };
+/** Kinds of which there are more than were looked at, and how many of each direction were. */
+export type Truncated = { kind: Kind; recordsMax: number }[];
 export const kinds = ['relationship', 'invitation', 'consent', 'decision', 'mail', 'audit'] as const;
 export type Kind = (typeof kinds)[number];
 export type Item = {

@@ -41,6 +41,8 @@ export const en = {
     mail: 'Mails',
     audit: 'Audit',
   },
+  truncated: (kind: string, most: number) =>
+    `There are more than ${most.toLocaleString('en')} ${kind.toLowerCase()} in one direction. The time line, the first and the last time seen are of the first ${most.toLocaleString('en')} by name; the lists of relationships have all.`,
   nothingOfKinds: 'Nothing of these kinds is known of this person.',
   nothingYet: (who: string) => `Nothing is known of ${who} yet. What is recorded from now on is shown here.`,
   until: 'until',

@@ -42,6 +42,8 @@ export const nl = {
     mail: 'Mails',
     audit: 'Audit',
   },
+  truncated: (kind, most) =>
+    `Er zijn in één richting meer dan ${most.toLocaleString('nl')} ${kind.toLowerCase()}. De tijdlijn en de momenten waarop deze persoon gezien is, zijn van de eerste ${most.toLocaleString('nl')} op naam; de lijsten van relaties hebben ze allemaal.`,
   nothingOfKinds: 'Van deze soorten is over deze persoon niets bekend.',
   nothingYet: (who) => `Over ${who} is nog niets bekend. Wat vanaf nu wordt vastgelegd, staat hier.`,
   until: 'tot',

@@ -7,10 +7,10 @@ import { usePages } from '../../core/query.ts';
 import { mayDo, useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
 import { keyOf, useTenantNames } from '../../model/names.tsx';
-import { Empty, Icon, type IconName, Link, ProblemAlert, RelativeTime } from '../../ui/index.ts';
+import { Empty, Icon, type IconName, Link, Notice, ProblemAlert, RelativeTime } from '../../ui/index.ts';
 import { useUiTexts } from '../../ui/texts.ts';
 import { InvitationActions } from './invitation-actions.tsx';
-import { type Entity, type Item, type Kind, kinds, text } from './shapes.ts';
+import { type Entity, type Item, type Kind, kinds, type Truncated, text } from './shapes.ts';
 import { texts } from './texts.ts';
 
 const icons: Record<Kind, IconName> = {
@@ -29,11 +29,11 @@ export function TimeLine({ of }: { of: Entity }) {
   const [filters, set] = useFilters(['kinds']);
   const chosen = (filters.kinds?.split(',') ?? []).filter((one): one is Kind => kinds.includes(one as Kind));
   const pages = usePages(['people', tenant.code, of, 'timeline', chosen.join()], async (cursor, signal) => {
-    const { data } = await api.get<{ items: Item[]; cursor?: string }>(
+    const { data } = await api.get<{ items: Item[]; cursor?: string; truncated?: Truncated }>(
       `/people/${segment(of.type)}/${segment(of.id)}/timeline`,
       { query: { kinds: chosen.join(), cursor, limit: 50 }, signal },
     );
-    return { rows: data.items, after: data.cursor };
+    return { rows: data.items, after: data.cursor, truncated: data.truncated };
   });
   const toggle = (kind: Kind) => {
     const next = chosen.includes(kind) ? chosen.filter((one) => one !== kind) : [...chosen, kind];
@@ -59,6 +59,11 @@ export function TimeLine({ of }: { of: Entity }) {
       {!pages.isLoading && !pages.error && pages.rows.length === 0 && (
         <Empty sentence={chosen.length > 0 ? t.nothingOfKinds : t.nothingYet(text(of))} />
       )}
+      {pages.first?.truncated?.map(({ kind, recordsMax }) => (
+        <div key={kind} className="person-note">
+          <Notice>{t.truncated(t.kinds[kind], recordsMax)}</Notice>
+        </div>
+      ))}
       <ol className="moments">
         {pages.rows.map((item) => (
           <Moment key={`${item.kind} ${item.id} ${item.at} ${item.what}`} item={item} />
