@@ -1,6 +1,7 @@
 /** All SQL of the idempotency room. `since`: RFC 3339; a key that was reserved before it is free. */
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
+import { removeDue } from '../core/db/due.ts';
 import { Instant, Nullable } from '../core/db/rows.ts';
 import { sql } from '../core/db/sql.ts';
 import { type KeyPlace, KeyRow } from './schema.ts';
@@ -55,8 +56,7 @@ export async function setAnswer(
 
 /** Removes at most `limit` keys of all tenants, in a system transaction; how many. */
 export function removeOld(tx: Transaction, since: string, limit: number): Promise<number> {
-  return tx.run(sql`delete from accord.idempotency_key where ctid in
-    (select ctid from accord.idempotency_key where created_at <= ${since} limit ${limit})`);
+  return removeDue(tx, ['idempotency_key', 'created_at'], since, limit);
 }
 
 /** Removes at most `limit` keys of a caller; how many. */
