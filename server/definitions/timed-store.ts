@@ -59,10 +59,9 @@ export async function takeEffective(
 ): Promise<Static<typeof EffectiveRow>[]> {
   const rows = await tx.many(
     EffectiveRow,
-    sql`with due as materialized (
+    sql`update accord.consent_document set told_effective = effective_date where ctid = any(array(
         select ctid from accord.consent_document d where ${ofTenant(tenant, effective(now))}
-        order by effective_date limit ${literal(limits.timedEventsMax)} for update skip locked)
-      update accord.consent_document d set told_effective = effective_date from due where d.ctid = due.ctid
+        order by effective_date limit ${literal(limits.timedEventsMax)} for update skip locked))
       returning definition, version, language, document, effective_date`,
   );
   return rows.sort((a, b) => (a.effective_date < b.effective_date ? -1 : 1));

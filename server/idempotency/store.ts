@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { removeDue } from '../core/db/due.ts';
 import { Instant, Nullable } from '../core/db/rows.ts';
-import { sql } from '../core/db/sql.ts';
+import { literal, sql } from '../core/db/sql.ts';
 import { type KeyPlace, KeyRow } from './schema.ts';
 
 export function readKey(tx: Transaction, { tenant, caller, id }: KeyPlace, since: string): Promise<KeyRow | undefined> {
@@ -81,7 +81,7 @@ export function wipeAnswers(
     sql`with page as materialized (
         select caller, id from accord.idempotency_key
         where tenant = ${tenant} and answer is not null and (caller, id) > (${after.caller}, ${after.id})
-        order by caller, id limit ${limit}),
+        order by caller, id limit ${literal(limit)}),
       wiped as (update accord.idempotency_key k set answer = null from page
         where k.tenant = ${tenant} and k.caller = page.caller and k.id = page.id)
       select caller, id from page order by caller, id offset ${limit - 1}`,

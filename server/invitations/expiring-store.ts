@@ -26,11 +26,10 @@ const ExpiredRow = Type.Object({
 export async function takeExpired(tx: Transaction, tenant: string, now: string): Promise<Static<typeof ExpiredRow>[]> {
   const rows = await tx.many(
     ExpiredRow,
-    sql`with due as materialized (
+    sql`update accord.invitation set told_expired = true where ctid = any(array(
         select ctid from accord.invitation where tenant = ${tenant} and ${untold} and expires_at <= ${now}
-        order by expires_at limit ${literal(limits.timedEventsMax)} for update skip locked)
-      update accord.invitation i set told_expired = true from due where i.ctid = due.ctid
-      returning i.id, target_type, target_id, expires_at`,
+        order by expires_at limit ${literal(limits.timedEventsMax)} for update skip locked))
+      returning id, target_type, target_id, expires_at`,
   );
   return rows.sort((a, b) => (a.expires_at < b.expires_at ? -1 : 1));
 }

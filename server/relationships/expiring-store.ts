@@ -18,10 +18,9 @@ export function tenantsWithExpired(tx: Transaction, now: string): Promise<string
 export async function takeExpired(tx: Transaction, tenant: string, now: string): Promise<RelationshipRow[]> {
   const rows = await tx.many(
     RelationshipRow,
-    sql`with due as materialized (
+    sql`update accord.relationship set told_expiry = expires_at where ctid = any(array(
         select ctid from accord.relationship where tenant = ${tenant} and expires_at <= ${now} and ${untold}
-        order by expires_at limit ${literal(limits.timedEventsMax)} for update skip locked)
-      update accord.relationship r set told_expiry = expires_at from due where r.ctid = due.ctid
+        order by expires_at limit ${literal(limits.timedEventsMax)} for update skip locked))
       returning from_type, from_id, name, to_type, to_id, expires_at`,
   );
   return rows.sort((a, b) => ((a.expires_at as string) < (b.expires_at as string) ? -1 : 1));

@@ -13,7 +13,7 @@ const left = ['event_inbox', 'installation_key', 'ledger_inbox', 'migration', 'o
 /** With one row for each tenant. */
 const oneForEach = ['event_counter', 'mail_lane', 'mail_settings', 'tenant', 'trusted_issuer'];
 const TENANTS = 1000;
-const ROWS: Record<string, number> = { relationship: 100_000, event_counter: 100 };
+const ROWS: Record<string, number> = { relationship: 100_000, idempotency_key: 50_000, event_counter: 100 };
 const ROWS_OF_OTHERS = 5000;
 /** These run until they are told to stop. */
 const lasting = ['delivering events', 'sending mail'];
