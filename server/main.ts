@@ -100,7 +100,7 @@ async function drain(server: Server, ms: number): Promise<void> {
 }
 
 /** What this server does again and again: its own, and the rooms'. */
-function tasksOf({ rooms, use, database }: Services): Task[] {
+export function tasksOf({ rooms, use, database }: Services): Task[] {
   const partitions: Task = {
     name: 'making partitions',
     everyMs: PARTITIONS_MS,

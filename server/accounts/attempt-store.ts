@@ -1,5 +1,6 @@
 /** The SQL of attempts: failures in a row, by a keyed digest of an address or network. */
 import type { Transaction } from '../core/db/database.ts';
+import { removeDue } from '../core/db/due.ts';
 import { sql } from '../core/db/sql.ts';
 import { utc } from '../core/instants.ts';
 import { limits } from '../core/limits.ts';
@@ -36,8 +37,5 @@ export async function deleteAttempt(tx: Transaction, tenant: string, { kind, dig
 
 /** Removes some that are forgotten, of all tenants; in a system transaction. @returns how many */
 export function removeForgotten(tx: Transaction, before: string): Promise<number> {
-  return tx.run(sql`delete from accord.login_attempt a using (
-      select tenant, kind, key_digest from accord.login_attempt where counted_at <= ${before}
-      order by counted_at limit ${limits.erasePageItemsMax} for update skip locked) as gone
-    where a.tenant = gone.tenant and a.kind = gone.kind and a.key_digest = gone.key_digest`);
+  return removeDue(tx, ['login_attempt', 'counted_at'], before, limits.erasePageItemsMax);
 }

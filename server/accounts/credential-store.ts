@@ -1,6 +1,7 @@
 /** The SQL of passkeys and of linked log-ins. */
 import { createHash } from 'node:crypto';
 import type { Transaction } from '../core/db/database.ts';
+import { removeDue } from '../core/db/due.ts';
 import { Count } from '../core/db/rows.ts';
 import { sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
@@ -87,10 +88,7 @@ export function consumeChallenge(
 
 /** Removes some challenges that have expired, of all tenants; in a system transaction. @returns how many */
 export function removeExpiredChallenges(tx: Transaction, now: string): Promise<number> {
-  return tx.run(sql`delete from accord.account_challenge c using (
-      select tenant, challenge_hash from accord.account_challenge where expires_at <= ${now}
-      order by expires_at limit ${limits.erasePageItemsMax} for update skip locked) as gone
-    where c.tenant = gone.tenant and c.challenge_hash = gone.challenge_hash`);
+  return removeDue(tx, ['account_challenge', 'expires_at'], now, limits.erasePageItemsMax);
 }
 
 const identityColumns = sql`issuer, subject, account, created_at`;

@@ -1,6 +1,7 @@
 /** The SQL of accounts and of their links. */
 import { Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
+import { removeDue } from '../core/db/due.ts';
 import { Nullable } from '../core/db/rows.ts';
 import { none, type Sql, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
@@ -188,8 +189,5 @@ export async function keptIf(tx: Transaction, isKept: boolean, work: () => Promi
 
 /** Removes some tokens that have expired, of all tenants; in a system transaction. @returns how many */
 export function removeExpiredTokens(tx: Transaction, now: string): Promise<number> {
-  return tx.run(sql`delete from accord.account_token t using (
-      select tenant, token_hash from accord.account_token where expires_at <= ${now}
-      order by expires_at limit ${limits.erasePageItemsMax} for update skip locked) as gone
-    where t.tenant = gone.tenant and t.token_hash = gone.token_hash`);
+  return removeDue(tx, ['account_token', 'expires_at'], now, limits.erasePageItemsMax);
 }

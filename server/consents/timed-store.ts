@@ -1,28 +1,37 @@
 /** The SQL of what time brings to consents. Instants are RFC 3339. */
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
-import { tenantsWith } from '../core/db/due.ts';
+import { type Due, tenantsWith } from '../core/db/due.ts';
 import { Instant } from '../core/db/rows.ts';
-import { column, type Sql, sql } from '../core/db/sql.ts';
+import { column, literal, type Sql, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
 import type { EndingVersion } from '../definitions/index.ts';
 
 /** What is told of a grace: that it ends soon, or that it has ended. */
 export type GraceNews = 'ending' | 'expired';
 
-const graceEndingDays = sql`coalesce((t.spec #>> '{events,graceEndingDays}')::integer, 7)`;
+const GRACE_ENDING_DAYS = 7; // where the Tenant says nothing
+// As the index tenant_reminds_early has it.
+const graceEndingDays = sql`coalesce((t.spec #>> '{events,graceEndingDays}')::integer, ${literal(GRACE_ENDING_DAYS)})`;
 
+const untold = { ending: sql`not told_ending`, expired: sql`not told_expired` } as const;
+const soon = (now: string, days: Sql) => sql`grace_ends <= ${now}::timestamptz + make_interval(hours => 24 * ${days})`;
 /** A grace ends after its last instant. */
-const isDue = (news: GraceNews, now: string, days: Sql) =>
-  news === 'ending'
-    ? sql`not told_ending and grace_ends <= ${now}::timestamptz + make_interval(hours => 24 * ${days})`
-    : sql`not told_expired and grace_ends < ${now}`;
+const isOver = (now: string) => sql`grace_ends < ${now}`;
+
+const graces = (news: GraceNews, now: string): Due => ({
+  ...{ table: 'consent_invitation', instant: 'grace_ends', untold: untold[news] },
+  ...(news === 'expired'
+    ? { isDue: isOver(now) }
+    : {
+        isDue: soon(now, graceEndingDays),
+        mayBeDue: soon(now, literal(GRACE_ENDING_DAYS)),
+        exceptions: sql`select t.tenant from accord.tenant t where ${graceEndingDays} > ${literal(GRACE_ENDING_DAYS)}`,
+      }),
+});
 
 export function tenantsWithGraces(tx: Transaction, news: GraceNews, now: string): Promise<string[]> {
-  return tenantsWith(
-    tx,
-    sql`select from accord.consent_invitation i where i.tenant = t.tenant and ${isDue(news, now, graceEndingDays)}`,
-  );
+  return tenantsWith(tx, graces(news, now));
 }
 
 const GraceRow = Type.Object({
@@ -37,11 +46,13 @@ export type GraceRow = Static<typeof GraceRow>;
 
 /** Those that end first; `days`: graceEndingDays of the tenant. */
 export function readGraces(tx: Transaction, tenant: string, news: GraceNews, now: string): Promise<GraceRow[]> {
+  const isDue = news === 'ending' ? soon(now, sql`d.days`) : isOver(now);
   return tx.many(
     GraceRow,
     sql`select i.*, d.days from (select ${graceEndingDays} as days from accord.tenant t where tenant = ${tenant}) as d
       cross join lateral (select user_id, definition, version, invited_at, grace_ends from accord.consent_invitation
-        where tenant = ${tenant} and ${isDue(news, now, sql`d.days`)} order by grace_ends limit ${limits.timedEventsMax}) as i`,
+        where tenant = ${tenant} and ${untold[news]} and ${isDue}
+        order by grace_ends limit ${literal(limits.timedEventsMax)}) as i`,
   );
 }
 
@@ -77,7 +88,7 @@ export function armGraces(
 ): Promise<number> {
   const unarmed = sql`tenant = ${tenant} and definition = ${definition} and version = ${version} and grace_ends is null`;
   return tx.run(sql`update accord.consent_invitation set grace_ends = ${start} where ${unarmed} and user_id in (
-    select user_id from accord.consent_invitation where ${unarmed} limit ${limits.timedEventsMax})`);
+    select user_id from accord.consent_invitation where ${unarmed} limit ${literal(limits.timedEventsMax)})`);
 }
 
 const HolderOfVersion = Type.Object({ id: Type.String(), user_id: Type.String(), counts: Type.Boolean() });
@@ -97,6 +108,6 @@ export function readOfVersion(
     sql`select id, user_id, not exists (select from accord.user_consent where ${same} and id < c.id)
         and not exists (select from accord.consent_invitation where ${same} and grace_ends is not null) as counts
       from accord.user_consent c where tenant = ${tenant} and definition = ${definition} and version = ${version}
-        and (${after}::uuid is null or id > ${after}::uuid) order by id limit ${limits.timedEventsMax}`,
+        and (${after}::uuid is null or id > ${after}::uuid) order by id limit ${literal(limits.timedEventsMax)}`,
   );
 }

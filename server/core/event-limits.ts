@@ -12,6 +12,7 @@ export const eventLimits = {
   eventWaitMsMax: 30_000,
   eventStreamMsMax: 60_000, // then a client connects again, with its token
   eventReadersMax: 20, // of a tenant, waiting or streaming, on a server
+  dueRowsLookedAtMax: 1000, // of all tenants, in one look for what is due: with more, each tenant is looked at
   timedEventsMax: 200, // what time brings: emitted for one tenant in one transaction
   importEventItemsMax: 100, // relationships in one event
   eventTypeCharsMax: 64, // of a type, or of its beginning and a *

@@ -1,37 +1,46 @@
 /** The SQL of what time brings to definitions. Those that are archived are passed over: nothing of them is active. `now` is RFC 3339. */
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
-import { tenantsWith } from '../core/db/due.ts';
+import { type Due, tenantsWith } from '../core/db/due.ts';
 import { Instant, Nullable } from '../core/db/rows.ts';
-import { sql } from '../core/db/sql.ts';
+import { literal, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
 
-const isServed = sql`exists (select from accord.consent_definition c
-  where c.tenant = x.tenant and c.name = x.definition and not c.archived)`;
-const toTell = (now: string) => sql`effective_date <= ${now} and told_effective is distinct from effective_date`;
-const toStart = (now: string) => sql`start_date <= ${now} and told_start is distinct from start_date`;
-// A version holds up to its end_date, inclusively.
-const toEnd = (now: string) => sql`end_date < ${now} and told_end is distinct from end_date`;
+const unless = sql`coalesce((select archived from accord.consent_definition c
+  where c.tenant = d.tenant and c.name = d.definition), true)`;
+
+const effective = (now: string) =>
+  ({
+    ...{ table: 'consent_document', instant: 'effective_date', unless },
+    untold: sql`told_effective is distinct from effective_date`,
+    isDue: sql`effective_date <= ${now}`,
+  }) satisfies Due;
+const starting = (now: string) =>
+  ({
+    ...{ table: 'consent_version', instant: 'start_date', unless },
+    untold: sql`told_start is distinct from start_date`,
+    isDue: sql`start_date <= ${now}`,
+  }) satisfies Due;
+/** A version holds up to its end_date, inclusively. */
+const ending = (now: string) =>
+  ({
+    ...{ table: 'consent_version', instant: 'end_date', unless },
+    untold: sql`told_end is distinct from end_date`,
+    isDue: sql`end_date < ${now}`,
+  }) satisfies Due;
+const ofTenant = (tenant: string, { untold, isDue, unless }: ReturnType<typeof effective>) =>
+  sql`d.tenant = ${tenant} and ${untold} and ${isDue} and not (${unless})`;
 
 export function tenantsWithEffective(tx: Transaction, now: string): Promise<string[]> {
-  return tenantsWith(
-    tx,
-    sql`select from accord.consent_document x where x.tenant = t.tenant and ${toTell(now)} and ${isServed}`,
-  );
+  return tenantsWith(tx, effective(now));
 }
 
 export function tenantsWithStarts(tx: Transaction, now: string): Promise<string[]> {
-  return tenantsWith(
-    tx,
-    sql`select from accord.consent_version x where x.tenant = t.tenant and ${toStart(now)} and ${isServed}`,
-  );
+  return tenantsWith(tx, starting(now));
 }
 
 export function tenantsWithEnds(tx: Transaction, now: string): Promise<string[]> {
-  return tenantsWith(
-    tx,
-    sql`select from accord.consent_version x where x.tenant = t.tenant and ${toEnd(now)} and ${isServed}`,
-  );
+  return tenantsWith(tx, ending(now));
 }
 
 const EffectiveRow = Type.Object({
@@ -50,10 +59,9 @@ export async function takeEffective(
 ): Promise<Static<typeof EffectiveRow>[]> {
   const rows = await tx.many(
     EffectiveRow,
-    sql`with due as materialized (
-        select ctid from accord.consent_document x where tenant = ${tenant} and ${toTell(now)} and ${isServed}
-        order by effective_date limit ${limits.timedEventsMax} for update skip locked)
-      update accord.consent_document d set told_effective = effective_date from due where d.ctid = due.ctid
+    sql`update accord.consent_document set told_effective = effective_date where ctid = any(array(
+        select ctid from accord.consent_document d where ${ofTenant(tenant, effective(now))}
+        order by effective_date limit ${literal(limits.timedEventsMax)} for update skip locked))
       returning definition, version, language, document, effective_date`,
   );
   return rows.sort((a, b) => (a.effective_date < b.effective_date ? -1 : 1));
@@ -75,7 +83,7 @@ const columns = sql`definition, version, start_date, end_date, grace_period, end
 export function lockStarted(tx: Transaction, tenant: string, now: string): Promise<EndingVersion | undefined> {
   return tx.maybe(
     EndingRow,
-    sql`select ${columns} from accord.consent_version x where tenant = ${tenant} and ${toStart(now)} and ${isServed}
+    sql`select ${columns} from accord.consent_version d where ${ofTenant(tenant, starting(now))}
       order by start_date limit 1 for update skip locked`,
   );
 }
@@ -93,7 +101,7 @@ export async function markStarted(
 export function nextEnded(tx: Transaction, tenant: string, now: string): Promise<EndingVersion | undefined> {
   return tx.maybe(
     EndingRow,
-    sql`select ${columns} from accord.consent_version x where tenant = ${tenant} and ${toEnd(now)} and ${isServed}
+    sql`select ${columns} from accord.consent_version d where ${ofTenant(tenant, ending(now))}
       order by end_date limit 1`,
   );
 }

@@ -1,8 +1,9 @@
 /** All SQL of the idempotency room. `since`: RFC 3339; a key that was reserved before it is free. */
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
+import { removeDue } from '../core/db/due.ts';
 import { Instant, Nullable } from '../core/db/rows.ts';
-import { sql } from '../core/db/sql.ts';
+import { literal, sql } from '../core/db/sql.ts';
 import { type KeyPlace, KeyRow } from './schema.ts';
 
 export function readKey(tx: Transaction, { tenant, caller, id }: KeyPlace, since: string): Promise<KeyRow | undefined> {
@@ -55,8 +56,7 @@ export async function setAnswer(
 
 /** Removes at most `limit` keys of all tenants, in a system transaction; how many. */
 export function removeOld(tx: Transaction, since: string, limit: number): Promise<number> {
-  return tx.run(sql`delete from accord.idempotency_key where ctid in
-    (select ctid from accord.idempotency_key where created_at <= ${since} order by created_at limit ${limit})`);
+  return removeDue(tx, ['idempotency_key', 'created_at'], since, limit);
 }
 
 /** Removes at most `limit` keys of a caller; how many. */
@@ -81,7 +81,7 @@ export function wipeAnswers(
     sql`with page as materialized (
         select caller, id from accord.idempotency_key
         where tenant = ${tenant} and answer is not null and (caller, id) > (${after.caller}, ${after.id})
-        order by caller, id limit ${limit}),
+        order by caller, id limit ${literal(limit)}),
       wiped as (update accord.idempotency_key k set answer = null from page
         where k.tenant = ${tenant} and k.caller = page.caller and k.id = page.id)
       select caller, id from page order by caller, id offset ${limit - 1}`,

@@ -3,14 +3,16 @@ import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { tenantsWith } from '../core/db/due.ts';
 import { Instant } from '../core/db/rows.ts';
-import { sql } from '../core/db/sql.ts';
+import { literal, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
 
+const untold = sql`status = 'pending' and not told_expired`;
+
 export function tenantsWithExpired(tx: Transaction, now: string): Promise<string[]> {
-  return tenantsWith(
-    tx,
-    sql`select from accord.invitation i where i.tenant = t.tenant and status = 'pending' and not told_expired and expires_at <= ${now}`,
-  );
+  return tenantsWith(tx, {
+    ...{ table: 'invitation', instant: 'expires_at', untold },
+    isDue: sql`expires_at <= ${now}`,
+  });
 }
 
 const ExpiredRow = Type.Object({
@@ -24,11 +26,10 @@ const ExpiredRow = Type.Object({
 export async function takeExpired(tx: Transaction, tenant: string, now: string): Promise<Static<typeof ExpiredRow>[]> {
   const rows = await tx.many(
     ExpiredRow,
-    sql`with due as materialized (
-        select id from accord.invitation where tenant = ${tenant} and status = 'pending' and not told_expired and expires_at <= ${now}
-        order by expires_at limit ${limits.timedEventsMax} for update skip locked)
-      update accord.invitation i set told_expired = true from due where i.tenant = ${tenant} and i.id = due.id
-      returning i.id, target_type, target_id, expires_at`,
+    sql`update accord.invitation set told_expired = true where ctid = any(array(
+        select ctid from accord.invitation where tenant = ${tenant} and ${untold} and expires_at <= ${now}
+        order by expires_at limit ${literal(limits.timedEventsMax)} for update skip locked))
+      returning id, target_type, target_id, expires_at`,
   );
   return rows.sort((a, b) => (a.expires_at < b.expires_at ? -1 : 1));
 }

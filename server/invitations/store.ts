@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import type { Actor } from '../core/auth/schema.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { Instant } from '../core/db/rows.ts';
-import { none, type Sql, sql } from '../core/db/sql.ts';
+import { literal, none, type Sql, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
 import type { Entity } from '../relationships/index.ts';
 import { AcceptedRow, DeliveryRow, InvitationRow, type NewInvitation, type Status } from './schema.ts';
@@ -211,12 +211,11 @@ export function listDeliveries(tx: Transaction, tenant: string, id: string) {
 
 /** Wipes the contacts of some invitations that have expired: nothing is delivered to them any more. */
 export function wipeExpired(tx: Transaction, tenant: string, now: string, limit: number): Promise<number> {
-  // Not a subquery of the update: Postgres may run that again for each row, and each time lock other ones.
+  // An array: a subquery of the update may be run again for each row, and each time lock other ones.
   return tx.run(sql`
-    with gone as materialized (
-      select id from accord.invitation where tenant = ${tenant} and contact_encrypted is not null and expires_at <= ${now}
-      order by expires_at limit ${limit} for update skip locked)
-    update accord.invitation i set contact_encrypted = null from gone where i.tenant = ${tenant} and i.id = gone.id`);
+    update accord.invitation set contact_encrypted = null where ctid = any(array(
+      select ctid from accord.invitation where tenant = ${tenant} and contact_encrypted is not null and expires_at <= ${now}
+      order by expires_at limit ${literal(limit)} for update skip locked))`);
 }
 
 /** `more`: there may be more of them. */

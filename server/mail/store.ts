@@ -1,9 +1,10 @@
 /** All SQL of messages and of the lanes that send them. */
 import { type Static, Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
+import { removeDue } from '../core/db/due.ts';
 import { type LaneTable, ofTenants } from '../core/db/lanes.ts';
 import { Bytes, Instant, Nullable } from '../core/db/rows.ts';
-import { column, sql } from '../core/db/sql.ts';
+import { column, literal, type Sql, sql } from '../core/db/sql.ts';
 import { limits } from '../core/limits.ts';
 
 type NewMessage = {
@@ -50,9 +51,25 @@ const waitingColumns = sql`m.tenant, m.id, m.template, m.language, m.transaction
 export const mailLanes = (now: () => string): LaneTable => ({
   table: 'mail_lane',
   id: 'lane',
-  due: (tenants) => sql`select tenant, lane as id from accord.mail_lane m
-    where exists (select from accord.mail_message where tenant = m.tenant and ${isDue(now())}) ${ofTenants(tenants, sql`m.tenant`)}`,
+  due: (tenants) => (tenants === undefined ? allLanesDue(now()) : lanesDue(now(), ofTenants(tenants, sql`m.tenant`))),
 });
+
+const lanesDue = (
+  now: string,
+  those: Sql,
+) => sql`select m.tenant, m.lane as id from accord.mail_lane m cross join lateral (
+    select from accord.mail_message d where d.tenant = m.tenant and ${isDue(now)} order by next_at limit 1) as due
+  where true ${those}`;
+
+/** The first that are due name the tenants, as in core/db/due.ts: with more of them, each lane is looked at. */
+function allLanesDue(now: string): Sql {
+  const isCut = sql`(select count(*) from first) = ${literal(limits.dueRowsLookedAtMax)}`;
+  const those = sql`and m.tenant in (select tenant from first where not ${isCut} union all
+    select tenant from accord.mail_lane where ${isCut})`;
+  return sql`with first as materialized (select tenant from accord.mail_message where status = 'waiting' and next_at <= ${now}
+      order by next_at limit ${literal(limits.dueRowsLookedAtMax)})
+    ${lanesDue(now, those)}`;
+}
 
 const isDue = (now: string) => sql`status = 'waiting' and next_at <= ${now} and expires_at > ${now}`;
 
@@ -187,7 +204,7 @@ export function findExpired(
     sql`select tenant, id from accord.mail_message m where status = 'waiting' and expires_at <= ${now}
         and (expires_at <= ${certainly} or not exists (
           select from accord.mail_lane l where l.tenant = m.tenant and l.owner is not null and l.owned_until > now()))
-      order by expires_at, tenant, id limit ${limit}`,
+      order by expires_at, tenant, id limit ${literal(limit)}`,
   );
 }
 
@@ -208,9 +225,7 @@ export function countWaiting(tx: Transaction, before: string): Promise<Static<ty
 
 /** Removes some messages of all tenants that were kept long enough; in a system transaction. @returns how many */
 export function removeOld(tx: Transaction, now: string, limit: number): Promise<number> {
-  return tx.run(sql`delete from accord.mail_message m using (
-      select tenant, id from accord.mail_message where kept_until <= ${now} order by kept_until limit ${limit} for update skip locked) as gone
-    where m.tenant = gone.tenant and m.id = gone.id`);
+  return removeDue(tx, ['mail_message', 'kept_until'], now, limit);
 }
 
 /** Removes some messages to addresses, and what suppresses them. @returns how many messages */

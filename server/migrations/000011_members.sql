@@ -10,6 +10,7 @@ create table accord.member (
   primary key (tenant, id),
   unique (tenant, email)
 );
+create index member_list on accord.member (tenant, email collate "C");
 create index member_person on accord.member (tenant, person);
 select accord.isolate('accord.member');
 

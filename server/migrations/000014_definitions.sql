@@ -37,6 +37,8 @@ create table accord.consent_version (
 );
 create index consent_version_to_start on accord.consent_version (tenant, start_date) where told_start is distinct from start_date;
 create index consent_version_to_end on accord.consent_version (tenant, end_date) where told_end is distinct from end_date;
+create index consent_version_start_due on accord.consent_version (start_date, tenant) where told_start is distinct from start_date;
+create index consent_version_end_due on accord.consent_version (end_date, tenant) where told_end is distinct from end_date;
 select accord.isolate('accord.consent_version');
 
 create table accord.consent_document (
@@ -61,5 +63,7 @@ create table accord.consent_document (
   unique (tenant, definition, language, effective_date) deferrable initially deferred
 );
 create index consent_document_to_tell on accord.consent_document (tenant, effective_date)
+  where told_effective is distinct from effective_date;
+create index consent_document_due on accord.consent_document (effective_date, tenant)
   where told_effective is distinct from effective_date;
 select accord.isolate('accord.consent_document');

@@ -29,6 +29,7 @@ create table accord.relationship (
   primary key (tenant, from_type, from_id, name, to_type, to_id)
 );
 create index relationship_to_tell on accord.relationship (tenant, expires_at) where told_expiry is distinct from expires_at;
+create index relationship_due on accord.relationship (expires_at, tenant) where told_expiry is distinct from expires_at;
 create index relationship_to on accord.relationship (tenant, to_type, to_id, name, from_type, from_id);
 -- Whether a type is in use is read from one entry, the one that expires last; nulls never expire.
 create index relationship_of_type on accord.relationship (tenant, from_type, name, to_type, expires_at);

@@ -38,6 +38,10 @@ create table accord.consent_invitation (
 );
 create index consent_invitation_to_remind on accord.consent_invitation (tenant, grace_ends) where not told_ending;
 create index consent_invitation_to_tell on accord.consent_invitation (tenant, grace_ends) where not told_expired;
+create index consent_invitation_remind_due on accord.consent_invitation (grace_ends, tenant) where not told_ending;
+create index consent_invitation_due on accord.consent_invitation (grace_ends, tenant) where not told_expired;
+-- Tenants that remind earlier than others (server/consents/timed-store.ts).
+create index tenant_reminds_early on accord.tenant (tenant) where coalesce((spec #>> '{events,graceEndingDays}')::integer, 7) > 7;
 create index consent_invitation_version on accord.consent_invitation (tenant, definition, version, grace_ends);
 create index consent_invitation_unplanned on accord.consent_invitation (tenant, definition, version) where grace_ends is null;
 select accord.isolate('accord.consent_invitation');

@@ -47,6 +47,7 @@ create index invitation_made on accord.invitation (tenant, invitor_type, invitor
 create index invitation_status on accord.invitation (tenant, status, id);
 create index invitation_contact on accord.invitation (tenant, contact_digest, id);
 create index invitation_to_wipe on accord.invitation (tenant, expires_at) where contact_encrypted is not null;
+create index invitation_due on accord.invitation (expires_at, tenant) where status = 'pending' and not told_expired;
 create index invitation_to_tell on accord.invitation (tenant, expires_at) where status = 'pending' and not told_expired;
 select accord.isolate('accord.invitation');
 

@@ -27,6 +27,7 @@ create table accord.mail_message (
   check ((status = 'waiting') = (settled_at is null))
 );
 create index mail_message_waiting on accord.mail_message (tenant, next_at) where status = 'waiting';
+create index mail_message_due on accord.mail_message (next_at, tenant) where status = 'waiting';
 create index mail_message_recipient on accord.mail_message (tenant, recipient_digest, created_at, id);
 create index mail_message_log on accord.mail_message (tenant, created_at, id);
 create index mail_message_expiry on accord.mail_message (expires_at) where status = 'waiting';

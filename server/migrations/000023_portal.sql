@@ -17,7 +17,7 @@ create table accord.page_session (
   foreign key (tenant, account) references accord.account on delete cascade
 );
 create index page_session_account on accord.page_session (tenant, account);
-create index page_session_expires on accord.page_session (expires_at);
+create index page_session_expires on accord.page_session (tenant, expires_at);
 select accord.isolate('accord.page_session');
 
 -- In which tenants a person may be a member: what there is to choose from after the log-in. Whether somebody is one, member says.

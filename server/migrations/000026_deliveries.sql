@@ -78,6 +78,7 @@ create table accord.event_replay (
   foreign key (tenant, subscription) references accord.event_lane on delete cascade
 );
 create unique index event_replay_running on accord.event_replay (tenant, subscription) where finished_at is null;
+create index event_replay_list on accord.event_replay (tenant, subscription, created_at, id);
 create index event_replay_ended on accord.event_replay (finished_at) where finished_at is not null;
 select accord.isolate('accord.event_replay');
 

@@ -1,6 +1,7 @@
 /** All SQL of the oidc room. `now`: RFC 3339. */
 import { Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
+import { removeDue } from '../core/db/due.ts';
 import { none, type Sql, sql } from '../core/db/sql.ts';
 import {
   ClientConsentRow,
@@ -222,8 +223,7 @@ export function removeOfAccount(tx: Transaction, tenant: string, account: string
 
 /** Removes at most `limit` expired records of all tenants, in a system transaction; how many. Servers share the work. */
 export function removeExpired(tx: Transaction, now: string, limit: number): Promise<number> {
-  return tx.run(sql`delete from accord.oidc_record where ctid = any(array(
-    select ctid from accord.oidc_record where expires_at <= ${now} order by expires_at limit ${limit} for update skip locked))`);
+  return removeDue(tx, ['oidc_record', 'expires_at'], now, limit);
 }
 
 type ConsentKey = { account: string; clientId: string };

@@ -17,9 +17,9 @@ type NewSession = {
 
 /** Adds a session and forgets some that have expired. */
 export async function insertSession(tx: Transaction, tenant: string, session: NewSession): Promise<void> {
-  await tx.run(sql`delete from accord.page_session where tenant = ${tenant} and id in (
-    select id from accord.page_session where tenant = ${tenant} and expires_at <= ${session.now}
-    order by expires_at limit 100 for update skip locked)`);
+  await tx.run(sql`delete from accord.page_session where ctid = any(array(
+    select ctid from accord.page_session where tenant = ${tenant} and expires_at <= ${session.now}
+    order by expires_at limit 100 for update skip locked))`);
   await tx.run(sql`insert into accord.page_session (tenant, id, account, epoch, authenticated_at, issuer_session, device,
       created_at, expires_at)
     values (${tenant}, ${session.id}, ${session.account}, ${session.epoch}, ${session.authenticatedAt},

@@ -1,7 +1,7 @@
 /**
  * What time brings: events of an instant that was reached, such as an expiry. What was told is marked on the row in the
  * transaction that emits the event, so it is told once, whoever is killed and whatever the clock does; rows that are still to
- * be told have an index by tenant and instant, so nothing else is read. A mark holds the instant that was told: one that is
+ * be told have indexes by instant and by tenant (core/db/due.ts), so nothing else is read. A mark holds the instant that was told: one that is
  * moved later is told when it comes, and what is gone or no longer holds is not told.
  */
 import type { Clock } from '../core/clock.ts';

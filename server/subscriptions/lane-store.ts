@@ -11,10 +11,12 @@ import { storableJson } from '../core/text.ts';
 export const eventLanes: LaneTable = {
   table: 'event_lane',
   id: 'subscription',
-  due: (tenants) => sql`select tenant, subscription as id from accord.event_lane e
-    where disabled_at is null and (blocked_until is null or blocked_until <= now()) ${ofTenants(tenants, sql`tenant`)}
+  due: (
+    tenants,
+  ) => sql`select e.tenant, subscription as id from accord.event_lane e left join accord.event_counter c on c.tenant = e.tenant
+    where disabled_at is null and (blocked_until is null or blocked_until <= now()) ${ofTenants(tenants, sql`e.tenant`)}
       and not exists (select from accord.event_subscription s where s.tenant = e.tenant and s.id = e.subscription and not s.enabled)
-      and (cursor < (select last from accord.event_counter c where c.tenant = e.tenant)
+      and (cursor < c.last
         or exists (select from accord.delivery_open o where o.tenant = e.tenant and o.subscription = e.subscription and next_at <= now())
         or exists (select from accord.event_replay r where r.tenant = e.tenant and r.subscription = e.subscription and finished_at is null))`,
 };

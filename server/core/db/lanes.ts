@@ -115,5 +115,7 @@ export async function lockLane(
 
 /** For `due`. @param tenants absent: all */
 export function ofTenants(tenants: readonly string[] | undefined, tenant: Sql): Sql {
-  return tenants === undefined ? none : sql`and ${tenant} in (select unnest(${column.texts(tenants, (one) => one)}))`;
+  return tenants === undefined
+    ? none
+    : sql`and ${tenant} = any(array(select unnest(${column.texts(tenants, (one) => one)})))`;
 }
