@@ -37,13 +37,7 @@ export const exceptions: readonly Exception[] = [
     'server/subscriptions/delivery-store.ts': ['from accord.delivery_attempt where tenant = ${tenant} limit'],
   }),
   ...each(queue, {
-    'server/accounts/attempt-store.ts': ['order by counted_at limit'],
-    'server/accounts/credential-store.ts': ['order by expires_at limit'],
-    'server/accounts/store.ts': ['order by expires_at limit'],
-    'server/idempotency/store.ts': ['order by created_at limit'],
-    'server/invitations/store.ts': ['order by expires_at limit ${limit} for update skip locked'],
-    'server/mail/store.ts': ['order by kept_until limit'],
-    'server/oidc/store.ts': ['order by expires_at limit'],
+    'server/invitations/store.ts': ['order by expires_at limit ${literal(limit)} for update skip locked'],
     'server/portal/store.ts': ['order by expires_at limit 100 for update skip locked'],
   }),
   ...whole(
@@ -53,6 +47,15 @@ export const exceptions: readonly Exception[] = [
     'server/definitions/timed-store.ts',
     'server/invitations/expiring-store.ts',
     'server/relationships/expiring-store.ts',
+  ),
+  ...each(
+    'Only whether there is one, or which tenants have one, is used; where the bound cuts them, each lane is looked at.',
+    {
+      'server/mail/store.ts': [
+        'order by next_at limit 1',
+        'order by next_at limit ${literal(limits.dueRowsLookedAtMax)}',
+      ],
+    },
   ),
   ...each(count, {
     'server/core/db/lanes.ts': ['where ${isFree} limit ${limit}'],
