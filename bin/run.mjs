@@ -9,6 +9,7 @@ import { findNode, heapFlags, root } from './node24.mjs';
 const scripts = {
   start: [[...heapFlags, 'cli/main.ts', 'start']],
   test: [['test/run.ts']],
+  'test:unit': [['test/run.ts', '--project', 'unit']],
   'test:kubernetes': [['test/run.ts', '--project', 'kubernetes']],
   generate: [
     ['crds/generate.ts'],

@@ -41,7 +41,7 @@ async function runVitest(name: string, given: readonly string[], log?: string): 
 async function runWithKubernetes(retry: readonly string[]): Promise<Run> {
   const log = join(scratch, 'kubernetes.log');
   const [rest, kubernetes] = await Promise.all([
-    runVitest('first', ['--project', 'suite', '--project', 'alone', ...retry]),
+    runVitest('first', ['--project', '!kubernetes', ...retry]),
     runVitest('kubernetes', ['--project', 'kubernetes', ...retry], log),
   ]);
   process.stdout.write(readFileSync(log));
