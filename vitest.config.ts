@@ -23,6 +23,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     // A busy machine draws late; what is not true by then never is.
     expect: { poll: { timeout: 10_000 } },
+    experimental: { vcsProvider: './test/helpers/changed.ts' },
     // A worker is shared by the files of one project that follow one another: each has a place of its own in the order.
     projects: [
       {
