@@ -9,6 +9,8 @@ export const kubernetes = ['test/kubernetes/**/*.test.ts'];
 
 /** Files whose process is their own, each with the reason, though the rest of their folder shares one. */
 const apart: Record<string, string> = {
+  'test/mail/liquid.test.ts': 'Its templates have 50 ms of CPU, also for the garbage of the files before it.',
+  'test/mail/liquid-busy.test.ts': 'Its templates have 50 ms of CPU, also for the garbage of the files before it.',
   'test/rego/hostile-evaluate.test.ts': 'It measures the memory of its process.',
   'test/rego/plan/hostile.test.ts': 'It measures the memory of its process.',
 };
