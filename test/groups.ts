@@ -31,7 +31,21 @@ export const plain = unitFiles().filter((file) => !(file in apart) && !long.some
  * Folders whose files share a process, which loads the product once. A folder is put here when its files leave nothing
  * behind, which test/helpers/left-behind.ts holds, and pass in any order.
  */
-const folders = ['access', 'api', 'clients', 'definitions', 'issuers', 'keys', 'rego'];
+const folders = [
+  'access',
+  'api',
+  'audit',
+  'clients',
+  'definitions',
+  'idempotency',
+  'issuers',
+  'keys',
+  'members',
+  'pseudonyms',
+  'rego',
+  'types',
+  'writes',
+];
 
 export const shared = testFiles().filter(
   (file) => folders.includes(file.split('/')[1] as string) && !plain.includes(file) && !(file in apart),
