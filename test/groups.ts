@@ -9,8 +9,10 @@ export const kubernetes = ['test/kubernetes/**/*.test.ts'];
 
 /** Files whose process is their own, each with the reason, though the rest of their folder shares one. */
 const apart: Record<string, string> = {
+  'test/core/fair-scheduler.test.ts': 'On a busy machine, turns that it asked for still go on when it ends.',
   'test/mail/liquid.test.ts': 'Its templates have 50 ms of CPU, also for the garbage of the files before it.',
   'test/mail/liquid-busy.test.ts': 'Its templates have 50 ms of CPU, also for the garbage of the files before it.',
+  'test/rego/hostile-compile.test.ts': 'It replaces the timers of its process.',
   'test/rego/hostile-evaluate.test.ts': 'It measures the memory of its process.',
   'test/rego/plan/hostile.test.ts': 'It measures the memory of its process.',
 };

@@ -4,7 +4,7 @@
  * `--project kubernetes`: then KUBECONFIG may name the cluster, and its absence is a failure. `--durations` writes how long
  * each file that ran took into test/durations.json.
  */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,6 +23,13 @@ const isTriedAgain = process.env.TEST_RETRY === '1';
 /** How long the files took, of which the run of this moment adds its own. */
 const durations: Record<string, ByFile[string]> = {};
 
+const running = new Set<ChildProcess>();
+// Whoever stops us stops vitest. What it left is removed before we end.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(signal, () => {
+    for (const child of running) child.kill(signal);
+  });
+
 /** Runs vitest. One that ends without a report has failed as a whole, and said why. `log`: a file for what it prints. */
 async function runVitest(name: string, given: readonly string[], log?: string): Promise<Run> {
   const [report, unhandled] = [join(scratch, `${name}.json`), join(scratch, `${name}-unhandled.json`)];
@@ -38,7 +45,9 @@ async function runVitest(name: string, given: readonly string[], log?: string): 
       env: { ...process.env, TEST_UNHANDLED: unhandled, TEST_DURATIONS: took },
     },
   );
+  running.add(child);
   const [code] = (await once(child, 'exit')) as [number | null];
+  running.delete(child);
   try {
     const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
     Object.assign(durations, read(took));

@@ -1,4 +1,5 @@
 /** Starts one Postgres for the whole run and migrates a template; each test file clones it (database.ts). */
+import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, rm, stat, statfs } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -47,10 +48,18 @@ async function start(): Promise<Running> {
   const place = await placeOfData();
   await removeLeftBehind(place);
   const directory = await mkdtemp(join(place, PREFIX));
+  removeAfterUs(directory);
   const postgres = await startPostgres(directory, { durable: false });
   await asAdmin(postgres.adminUrl('postgres'), 'create database accord_template');
   await migrate(postgres.adminUrl('accord_template'), { runtimeRole: postgres.role });
   return { postgres, directory };
+}
+
+/** However this process ends: Postgres ends with it, and nobody would remove its data. */
+function removeAfterUs(directory: string): void {
+  const script =
+    'while kill -0 "$1" || kill -0 "$(head -n 1 "$2/data/postmaster.pid")"; do sleep 0.5; done 2>/dev/null; rm -rf "$2"';
+  spawn('sh', ['-c', script, 'sh', String(process.pid), directory], { detached: true, stdio: 'ignore' }).unref();
 }
 
 /** In memory, where there is room. */
@@ -59,7 +68,7 @@ async function placeOfData(): Promise<string> {
   return memory !== undefined && memory.bavail * memory.bsize >= MEMORY_BYTES_MIN ? MEMORY : tmpdir();
 }
 
-/** What a run that was killed left, whose Postgres is gone: in memory it would stay until the machine starts again. */
+/** What was left when the whole container of a run was killed: in memory it would stay until the machine starts again. */
 async function removeLeftBehind(place: string): Promise<void> {
   const names = await readdir(place);
   for (const directory of names.filter((name) => name.startsWith(PREFIX)).map((name) => join(place, name))) {
