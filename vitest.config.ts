@@ -1,41 +1,85 @@
 import { defineConfig } from 'vitest/config';
+import { alone, kubernetes, plain, shared } from './test/groups.ts';
 import { clusterForTests } from './test/kubernetes/programs.ts';
 
-/** What measures, or starts whole processes of its own, runs after the rest and by itself. */
-const alone = ['test/authz/fairness.test.ts', 'test/invitations/flood.test.ts', 'test/e2e/**/*.test.ts'];
-
-/** What needs a Kubernetes API server. Where there is none, all of it is skipped; test/run.ts says so. */
-const kubernetes = ['test/kubernetes/**/*.test.ts'];
+const postgres = 'test/helpers/postgres-global.ts';
+const seed = 'test/helpers/seed.ts';
+/** Files that share a process load the product once. Each of them is checked for what it leaves behind. */
+const inOneProcess = { isolate: false, setupFiles: [seed, 'test/helpers/left-behind.ts'] };
+/** Node itself refuses to start a process; what a unit test needs beside is allowed. */
+const noProcess = [
+  '--permission',
+  '--allow-fs-read=*',
+  '--allow-fs-write=*',
+  '--allow-worker',
+  '--allow-addons',
+  '--disable-warning=SecurityWarning',
+];
 
 export default defineConfig({
   test: {
-    globalSetup: ['test/helpers/postgres-global.ts'],
-    setupFiles: ['test/helpers/seed.ts'],
     pool: 'forks',
     testTimeout: 60_000,
     hookTimeout: 120_000,
     // A busy machine draws late; what is not true by then never is.
     expect: { poll: { timeout: 10_000 } },
+    experimental: { vcsProvider: './test/helpers/changed.ts' },
+    // A worker is shared by the files of one project that follow one another: each has a place of its own in the order.
     projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: plain,
+          ...inOneProcess,
+          execArgv: noProcess,
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'shared',
+          include: shared,
+          ...inOneProcess,
+          globalSetup: [postgres],
+          maxWorkers: 2,
+          sequence: { groupOrder: 2 },
+        },
+      },
       {
         extends: true,
         test: {
           name: 'suite',
           include: ['test/**/*.test.ts'],
-          exclude: [...alone, ...kubernetes],
+          exclude: [...plain, ...shared, ...alone, ...kubernetes],
+          setupFiles: [seed],
+          globalSetup: [postgres],
           maxWorkers: 2,
-          sequence: { groupOrder: 0 },
+          sequence: { groupOrder: 3 },
         },
       },
-      { extends: true, test: { name: 'alone', include: alone, maxWorkers: 1, sequence: { groupOrder: 1 } } },
+      {
+        extends: true,
+        test: {
+          name: 'alone',
+          include: alone,
+          setupFiles: [seed],
+          globalSetup: [postgres],
+          maxWorkers: 1,
+          sequence: { groupOrder: 4 },
+        },
+      },
       {
         extends: true,
         test: {
           name: 'kubernetes',
           include: kubernetes,
-          globalSetup: ['test/helpers/cluster-global.ts'],
+          setupFiles: [seed],
+          globalSetup: [postgres, 'test/helpers/cluster-global.ts'],
           maxWorkers: 1,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 5 },
           ...(clusterForTests() === undefined && { testNamePattern: /^none of them$/ }),
         },
       },

@@ -9,6 +9,9 @@ import { findNode, heapFlags, root } from './node24.mjs';
 const scripts = {
   start: [[...heapFlags, 'cli/main.ts', 'start']],
   test: [['test/run.ts']],
+  'test:unit': [['test/run.ts', '--project', 'unit']],
+  // Whoever names a commit or a branch gets what changed since then.
+  'test:changed': [['test/run.ts', '--passWithNoTests', '--changed']],
   'test:kubernetes': [['test/run.ts', '--project', 'kubernetes']],
   generate: [
     ['crds/generate.ts'],

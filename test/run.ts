@@ -1,36 +1,56 @@
 /**
  * `npm test`: the whole suite, then what was not run here, with a count and the command that enables it. Ends with the
  * counts in a line of their own. Arguments go to vitest (a file name, -t …). `npm run test:kubernetes` is this with
- * `--project kubernetes`: then KUBECONFIG may name the cluster, and its absence is a failure.
+ * `--project kubernetes`: then KUBECONFIG may name the cluster, and its absence is a failure. `--durations` writes how long
+ * each file that ran took into test/durations.json.
  */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { howToBuildSite, whyNoSite } from './docs-site/built.ts';
+import { type ByFile, grown, printed } from './helpers/durations.ts';
 import { combined, countsOf, filesAgain, flakyFiles, flakyOf, merged, type Run } from './helpers/report.ts';
 import { clusterForTests, whyNoNode } from './kubernetes/programs.ts';
 import { chromiumPath, howToGetChromium } from './pages/chromium.ts';
+import { testFiles } from './units.ts';
 
 const root = join(import.meta.dirname, '..');
 const scratch = mkdtempSync(join(tmpdir(), 'accord-run-'));
 // In CI, where the race of one of ten thousand tests would fail the whole: what passes the second time is named.
 const isTriedAgain = process.env.TEST_RETRY === '1';
+/** How long the files took, of which the run of this moment adds its own. */
+const durations: Record<string, ByFile[string]> = {};
+
+const running = new Set<ChildProcess>();
+// Whoever stops us stops vitest. What it left is removed before we end.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(signal, () => {
+    for (const child of running) child.kill(signal);
+  });
 
 /** Runs vitest. One that ends without a report has failed as a whole, and said why. `log`: a file for what it prints. */
 async function runVitest(name: string, given: readonly string[], log?: string): Promise<Run> {
   const [report, unhandled] = [join(scratch, `${name}.json`), join(scratch, `${name}-unhandled.json`)];
-  const args = ['run', '--reporter=default', '--reporter=json', '--reporter=./test/helpers/unhandled-reporter.ts'];
+  const took = join(scratch, `${name}-durations.json`);
+  const own = ['progress', 'unhandled'].map((reporter) => `--reporter=./test/helpers/${reporter}-reporter.ts`);
   const output = log === undefined ? 'inherit' : openSync(log, 'w');
   const child = spawn(
     process.execPath,
-    ['node_modules/vitest/vitest.mjs', ...args, `--outputFile.json=${report}`, ...given],
-    { cwd: root, stdio: ['inherit', output, output], env: { ...process.env, TEST_UNHANDLED: unhandled } },
+    ['node_modules/vitest/vitest.mjs', 'run', ...own, '--reporter=json', `--outputFile.json=${report}`, ...given],
+    {
+      cwd: root,
+      stdio: ['inherit', output, output],
+      env: { ...process.env, TEST_UNHANDLED: unhandled, TEST_DURATIONS: took },
+    },
   );
+  running.add(child);
   const [code] = (await once(child, 'exit')) as [number | null];
+  running.delete(child);
   try {
     const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
+    Object.assign(durations, read(took));
     return { status: code ?? 1, report: read(report), unhandled: read(unhandled) };
   } catch {
     return { status: code || 1, report: { testResults: [] }, unhandled: [] };
@@ -41,14 +61,15 @@ async function runVitest(name: string, given: readonly string[], log?: string): 
 async function runWithKubernetes(retry: readonly string[]): Promise<Run> {
   const log = join(scratch, 'kubernetes.log');
   const [rest, kubernetes] = await Promise.all([
-    runVitest('first', ['--project', 'suite', '--project', 'alone', ...retry]),
+    runVitest('first', ['--project', '!kubernetes', ...retry]),
     runVitest('kubernetes', ['--project', 'kubernetes', ...retry], log),
   ]);
   process.stdout.write(readFileSync(log));
   return merged(rest, kubernetes);
 }
 
-const given = process.argv.slice(2);
+const given = process.argv.slice(2).filter((argument) => argument !== '--durations');
+const isWritten = process.argv.includes('--durations');
 const build = 'bash test/kubernetes/build.sh';
 if (given[0] === '--project' && given[1] === 'kubernetes') {
   process.env.TEST_ON_KUBECONFIG = '1';
@@ -87,9 +108,8 @@ const skippedOfSite = skippedOf(/^test\/docs-site\//);
 const skippedInBrowser = skippedOf(/^(?!test\/docs-site\/).*(browser\.test\.ts$|\/member-invitation-page\.test\.ts$)/);
 
 const CASES = 4427; // of OPA 1.22; test/conformance/run.ts counts them
-console.log(
-  `\nNot run here: ${CASES} conformance cases of OPA, which need Go. To run them: bash test/conformance/run.sh\n`,
-);
+const conformance = `${CASES} conformance cases of OPA, which need Go. To run them: bash test/conformance/run.sh`;
+console.log(given.length === 0 ? `\nNot run here: ${conformance}\n` : '');
 const reason =
   clusterForTests() === undefined
     ? `there is no API server. To build one (needs Go, about 10 minutes, once): ${build}`
@@ -104,6 +124,14 @@ if (skippedOfSite > 0)
   console.log(
     `NOT RUN HERE: ${skippedOfSite} tests of the built documentation: ${whyNoSite()}. To build it: ${howToBuildSite}\n`,
   );
+const table = join(root, 'test/durations.json');
+const usual: ByFile = existsSync(table) ? JSON.parse(readFileSync(table, 'utf8')) : {};
+if (process.env.TEST_GROWN === '1') for (const line of grown(usual, durations)) console.log(line);
+if (isWritten) {
+  const files = new Set(testFiles());
+  const now = Object.entries({ ...usual, ...durations }).filter(([file]) => files.has(file));
+  writeFileSync(table, printed(Object.fromEntries(now)));
+}
 if (flaky.length > 0) {
   console.log(
     `FLAKY: ${flaky.length} passed only when they were run again. Each is a race of the test, or of the product:`,

@@ -20,11 +20,12 @@ if (executablePath === undefined) {
   );
 }
 
+const clock = new WallClock();
+const server = await createTestServer({}, undefined, clock);
+
 test.skipIf(executablePath === undefined)(
   'runs, loads, submits and styles nothing',
   async () => {
-    const clock = new WallClock();
-    const server = await createTestServer({}, undefined, clock);
     const { tenant, put, direct, from } = await defining(server, clock);
     await put('/terms', {});
     await put('/terms/versions/1', direct);

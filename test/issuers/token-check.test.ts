@@ -11,6 +11,7 @@ const server = await createTestServer({ ACCORD_OUTBOUND_ALLOW: '127.0.0.0/8' }, 
 const audience = 'https://api.test';
 const idp = await startIdentityProvider();
 await idp.addKey('one');
+const away = await startIdentityProvider();
 const tenant = await server.tenant();
 const admin = await server.member(tenant, 'security-admin');
 const editor = await server.member(tenant, 'config-editor');
@@ -115,7 +116,6 @@ describe('a token', () => {
   });
 
   test('says why the keys of its issuer cannot be read', async () => {
-    const away = await startIdentityProvider();
     const key = await away.addKey('k');
     away.answer = (_request, response) => void response.writeHead(500).end();
     await put({ issuer: away.issuer, jwksUri: away.jwksUri, actorIdPrefix: 'away-' }, 'away');

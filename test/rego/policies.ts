@@ -4,12 +4,18 @@ import { createCompiler } from '../../server/rego/compile.ts';
 import { loadProgram, type Program } from '../../server/rego/evaluate.ts';
 import type { Compiled } from '../../server/rego/schema.ts';
 
-const compiler = createCompiler();
+let compiler: ReturnType<typeof createCompiler> | undefined;
 
-export const closeCompiler = () => compiler.close();
+/** Files share a process: the next one that compiles starts another. */
+export async function closeCompiler(): Promise<void> {
+  const closing = compiler;
+  compiler = undefined;
+  await closing?.close();
+}
 
 /** A policy whose body is `rules`, in package `t`, compiled. Throws with the compiler's errors. */
 export async function compileCode(rules: string): Promise<Compiled> {
+  compiler ??= createCompiler();
   const result = await compiler.compile('t', `package t\n${rules}`, { builtins: hostBuiltinNames });
   if (!result.ok) throw new Error(JSON.stringify(result.errors));
   return result;

@@ -1,0 +1,32 @@
+/** What `npm run test:unit` runs, and what shares a process. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { alone, ofOneProcess, plain, shared } from './groups.ts';
+import { testFiles, unitFiles } from './units.ts';
+
+const root = join(import.meta.dirname, '..');
+
+test('a unit test asks for no database, browser, cluster or process, by itself or by what it imports', () => {
+  const units = new Set(unitFiles());
+  expect([...units]).toEqual(expect.arrayContaining(['test/groups.test.ts', 'test/invitations/rules.test.ts']));
+  for (const file of [
+    'test/invitations/tokens.test.ts', // imports helpers/server.ts
+    'test/core/transactions.test.ts', // helpers/database.ts
+    'test/portal/portal.browser.test.ts', // playwright-core
+    'test/flaky.test.ts', // node:child_process
+    'test/operator/operator.test.ts', // its harness imports helpers/database.ts
+    'test/cli/validate.test.ts', // its helper starts processes
+  ]) {
+    expect(testFiles()).toContain(file);
+    expect(units.has(file), file).toBe(false);
+  }
+  expect(testFiles().filter((file) => /browser|^test\/(e2e|kubernetes)\//.test(file) && units.has(file))).toEqual([]);
+});
+
+test('each file is in one project only, and each file that is named is there', () => {
+  for (const file of ofOneProcess) expect(testFiles()).toContain(file);
+  for (const pattern of alone) expect(existsSync(join(root, pattern.replace('/**/*.test.ts', ''))), pattern).toBe(true);
+  const own = [...plain, ...shared, ...ofOneProcess, ...alone];
+  expect(new Set(own).size).toBe(own.length);
+});

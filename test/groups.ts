@@ -1,0 +1,62 @@
+/** In which order, and with how much of a process of its own, the test files run (vitest.config.ts makes projects of it). */
+import { testFiles, unitFiles } from './units.ts';
+
+/** What measures, or starts whole processes of its own, runs after the rest and by itself. */
+export const alone = ['test/authz/fairness.test.ts', 'test/invitations/flood.test.ts', 'test/e2e/**/*.test.ts'];
+
+/** What needs a Kubernetes API server. Where there is none, all of it is skipped; test/run.ts says so. */
+export const kubernetes = ['test/kubernetes/**/*.test.ts'];
+
+/** Files whose process is their own, each with the reason, though the rest of their folder shares one. */
+const apart: Record<string, string> = {
+  'test/core/fair-scheduler.test.ts': 'On a busy machine, turns that it asked for still go on when it ends.',
+  'test/mail/liquid.test.ts': 'Its templates have 50 ms of CPU, also for the garbage of the files before it.',
+  'test/mail/liquid-busy.test.ts': 'Its templates have 50 ms of CPU, also for the garbage of the files before it.',
+  'test/rego/hostile-compile.test.ts': 'It replaces the timers of its process.',
+  'test/rego/hostile-evaluate.test.ts': 'It measures the memory of its process.',
+  'test/rego/plan/hostile.test.ts': 'It measures the memory of its process.',
+};
+export const ofOneProcess = Object.keys(apart);
+
+/** They need nothing but Node, and more seconds than somebody waits for: they compile policies, or try many cases. */
+const long = [
+  /^test\/rego\//,
+  /^test\/policies\/(graph\/agree|isolated-evaluator|plan-engine|shares)\./,
+  /^test\/core\/auth\/access-token\./,
+  /^test\/operator\/files\/parser\./,
+];
+
+/** What `npm run test:unit` runs. */
+export const plain = unitFiles().filter((file) => !(file in apart) && !long.some((files) => files.test(file)));
+
+/**
+ * Folders whose files share a process, which loads the product once. A folder is put here when its files leave nothing
+ * behind, which test/helpers/left-behind.ts holds, and pass in any order. Tried, and apart: events and snapshot leave timers
+ * behind, and rooms adds to the lists of the program.
+ */
+const folders = [
+  'access',
+  'api',
+  'audit',
+  'authzen',
+  'clients',
+  'definitions',
+  'facts',
+  'graphql',
+  'idempotency',
+  'issuers',
+  'keys',
+  'ledger',
+  'members',
+  'overview',
+  'pseudonyms',
+  'rego',
+  'resources',
+  'search',
+  'types',
+  'writes',
+];
+
+export const shared = testFiles().filter(
+  (file) => folders.includes(file.split('/')[1] as string) && !plain.includes(file) && !(file in apart),
+);

@@ -1,0 +1,35 @@
+/** Where the time of a run went, by file: test/durations.json has what is usual. */
+
+/** Seconds. `hooks` are those of the file and of its tests, before and after. */
+export type Durations = { start: number; import: number; setup: number; tests: number; hooks: number };
+export type ByFile = Readonly<Record<string, Durations>>;
+
+/** A file that takes less grows by half when the machine is busy for a moment. */
+const GROWN_SECONDS_MIN = 5;
+const GROWN_FACTOR = 1.5;
+
+const secondsOf = (one: Durations) => one.start + one.import + one.setup + one.tests + one.hooks;
+
+/** The files that took longest, with their seconds. */
+export const slowest = (files: ByFile, count: number): [file: string, seconds: number][] =>
+  Object.entries(files)
+    .map(([file, one]): [string, number] => [file, secondsOf(one)])
+    .sort(([, one], [, other]) => other - one)
+    .slice(0, count);
+
+/** A line for each file that takes half as long again as is usual. */
+export const grown = (usual: ByFile, now: ByFile): string[] =>
+  Object.entries(now).flatMap(([file, one]) => {
+    const before = usual[file];
+    const [was, is] = [before === undefined ? undefined : secondsOf(before), secondsOf(one)];
+    if (was === undefined || is - was < GROWN_SECONDS_MIN || is < was * GROWN_FACTOR) return [];
+    return [`slower: ${file}: ${is.toFixed(1)} s, usually ${was.toFixed(1)} s`];
+  });
+
+/** A table of a line for each file, whose changes can be read in a diff. */
+export const printed = (files: ByFile): string => {
+  const lines = Object.entries(files)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([file, one]) => `  ${JSON.stringify(file)}: ${JSON.stringify(one).replaceAll(/[,:]/g, '$& ')}`);
+  return `{\n${lines.join(',\n')}\n}\n`;
+};
