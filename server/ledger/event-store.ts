@@ -18,7 +18,7 @@ export async function tellOfEntries(
   await insertSelectedEvents(
     tx,
     sql`select tenant, time, ${registerEvent.name}, coalesce('consents/' || user_id, 'consents'),
-        ${eventLine}::jsonb || jsonb_build_object('requestor', ${requestor})
+        (${eventLine}::jsonb || jsonb_build_object('requestor', ${requestor}))::json
       from accord.ledger_entry where tenant = ${tenant} and sequence between ${first} and ${last} order by sequence`,
   );
 }

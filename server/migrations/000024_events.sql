@@ -2,7 +2,8 @@
 --
 -- An event is written to event_inbox in the transaction of what it reports. The mover, one at a time in the database, gives
 -- committed rows their tenant's next numbers, without gaps, and moves them to event. `n` follows the order of an event's key,
--- because the row is inserted behind the lock of what it reports.
+-- because the row is inserted behind the lock of what it reports. Bodies are text that Postgres checks and does not take apart: most
+-- are written, moved and read whole.
 create table accord.event_inbox (
   n bigint generated always as identity primary key,
   tenant text collate "C" not null,
@@ -10,7 +11,7 @@ create table accord.event_inbox (
   time timestamptz(3) not null,
   type text not null,
   key text not null,
-  body jsonb not null
+  body json not null
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 select accord.isolate('accord.event_inbox');
 
@@ -24,7 +25,7 @@ create table accord.event (
   id uuid not null,
   type text not null,
   key text not null,
-  body jsonb not null,
+  body json not null,
   primary key (tenant, sequence, at)
 ) partition by range (at);
 -- Rows lie in the order of the instants: what is looked for by its id, which has its instant, is found among those of minutes.

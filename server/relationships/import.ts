@@ -4,6 +4,7 @@
  * the lines that are in tells whether they are the same.
  */
 import { hash } from 'node:crypto';
+import type { Static } from 'typebox';
 import type { AuditedAuthor } from '../core/author.ts';
 import type { Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
@@ -11,7 +12,7 @@ import type { Observe } from '../core/observe.ts';
 import { counted } from '../core/text.ts';
 import { hasErased } from '../pseudonyms/index.ts';
 import { lockRelationshipTypes, typeKeyOf } from '../types/index.ts';
-import { type RecordUnit, type RecordWritten, write } from '../writes/index.ts';
+import { type RecordWritten, write } from '../writes/index.ts';
 import { type RelationshipServices, typeKeyText } from './actions.ts';
 import { relationshipsImported } from './events.ts';
 import { type NumberedLine, readLines } from './lines.ts';
@@ -33,6 +34,7 @@ import {
 const NO_ROOM = 'The tenant has reached limits.maxRelationships of its Tenant.';
 
 export type ImportServices = RelationshipServices & { observe: Observe };
+type RelationshipsImported = Static<typeof relationshipsImported.data>;
 type ImportOptions = { id: string; firstLine: number };
 
 /**
@@ -167,8 +169,10 @@ async function writeBatch(
     const writing = [...each.values()];
     // Digests of all ids would cost more than the import, and few tenants have erased anybody.
     if (await hasErased(tx, tenant)) await unit.unmarkErased(writing.flatMap(({ from, to }) => [from, to]));
-    const { created, updated } = await insertLines(tx, tenant, writing);
-    if (created + updated > 0) tellOf(unit, by.actor, id, writing);
+    const inserting = insertLines(tx, tenant, writing);
+    const events = eventsOf(by.actor, id, writing); // while Postgres inserts
+    const { created, updated } = await inserting;
+    if (created + updated > 0) for (const event of events) unit.emit(relationshipsImported, event);
     const unchanged = count - errors.length - created - updated;
     const kept = errors.sort((a, b) => a.line - b.line).slice(0, limits.importErrorsMax - row.errors.length);
     await advanceImport(tx, tenant, id, {
@@ -184,14 +188,14 @@ async function writeBatch(
 }
 
 /** Some relationships an event: one with all of them would be a long body. */
-function tellOf(unit: RecordUnit, requestor: string, importId: string, lines: readonly Line[]): void {
+function eventsOf(requestor: string, importId: string, lines: readonly Line[]): RelationshipsImported[] {
   const each = lines.map(({ from, relationshipType, to, expiresAt }) => {
     return { from, relationshipType, to, ...(expiresAt === undefined ? {} : { expiresAt }) };
   });
-  for (let at = 0; at < each.length; at += limits.importEventItemsMax) {
-    const relationships = each.slice(at, at + limits.importEventItemsMax);
-    unit.emit(relationshipsImported, { requestor, importId, relationships });
-  }
+  return Array.from({ length: Math.ceil(each.length / limits.importEventItemsMax) }, (_, n) => {
+    const at = n * limits.importEventItemsMax;
+    return { requestor, importId, relationships: each.slice(at, at + limits.importEventItemsMax) };
+  });
 }
 
 /** Lines of types that may have new relationships; the others go to `errors`. The types are locked meanwhile. */

@@ -157,18 +157,27 @@ export async function removeRelationship(
 /** Removes at most `limit` that the filter names; how many. */
 export function removeMatching(tx: Transaction, tenant: string, filter: Filter, limit: number): Promise<number> {
   const is = (column: Sql, value: string | undefined) => (value === undefined ? none : sql`and ${column} = ${value}`);
+  const { fromType, fromId, relationshipType, toType, toId } = filter;
+  const isType = fromType !== undefined && relationshipType !== undefined && toType !== undefined;
+  const isOfType =
+    isType && fromId === undefined && toId === undefined
+      ? sql`and type_hash = accord.relationship_type_hash(${tenant}, ${fromType}, ${relationshipType}, ${toType})`
+      : none;
   return tx.run(sql`
     delete from accord.relationship where ctid in (select ctid from accord.relationship where tenant = ${tenant}
-      ${is(sql`from_type`, filter.fromType)} ${is(sql`from_id`, filter.fromId)} ${is(sql`name`, filter.relationshipType)}
-      ${is(sql`to_type`, filter.toType)} ${is(sql`to_id`, filter.toId)} limit ${limit})`);
+      ${is(sql`from_type`, fromType)} ${is(sql`from_id`, fromId)} ${is(sql`name`, relationshipType)}
+      ${is(sql`to_type`, toType)} ${is(sql`to_id`, toId)} ${isOfType} limit ${limit})`);
 }
 
-function arrays(lines: readonly Line[]) {
+function arraysOfColumns(lines: readonly Line[]): Sql {
   const texts = (read: (line: Line) => string) => column.texts(lines, read);
-  return sql`unnest(${column.bigints(lines, (one) => one.line)}, ${texts((one) => one.from.type)}, ${texts((one) => one.from.id)},
-    ${texts((one) => one.relationshipType)}, ${texts((one) => one.to.type)}, ${texts((one) => one.to.id)},
-    ${column.instants(lines, (one) => one.expiresAt ?? null)}, ${column.integers(lines, (one) => one.maxPerTarget ?? null)})
-    as l (line, from_type, from_id, name, to_type, to_id, expires_at, most)`;
+  return sql`${texts((one) => one.from.type)}, ${texts((one) => one.from.id)}, ${texts((one) => one.relationshipType)},
+    ${texts((one) => one.to.type)}, ${texts((one) => one.to.id)}, ${column.instants(lines, (one) => one.expiresAt ?? null)}`;
+}
+
+function arrays(lines: readonly Line[]): Sql {
+  return sql`unnest(${arraysOfColumns(lines)}, ${column.bigints(lines, (one) => one.line)},
+    ${column.integers(lines, (one) => one.maxPerTarget ?? null)}) as l (${columns}, line, most)`;
 }
 
 /** Lines that would lead more relationships to a target than its type allows; those that are there already do not count. */
@@ -213,7 +222,7 @@ export function insertLines(
     shapes.Inserted,
     sql`with put as (
         insert into accord.relationship as r (tenant, ${columns})
-        select ${tenant}, ${columns} from ${arrays(lines)} order by from_type, from_id, name, to_type, to_id
+        select ${tenant}, ${columns} from unnest(${arraysOfColumns(lines)}) as l (${columns}) order by from_type, from_id, name, to_type, to_id
         on conflict (tenant, from_type, from_id, name, to_type, to_id) do update set expires_at = excluded.expires_at
           where r.expires_at is distinct from excluded.expires_at
         returning old.tenant is null as made)

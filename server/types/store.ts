@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { Transaction } from '../core/db/database.ts';
 import { Count } from '../core/db/rows.ts';
-import { column, none, sql } from '../core/db/sql.ts';
+import { column, none, type Sql, sql } from '../core/db/sql.ts';
 import { apiOwner, type Owner, type Writer } from '../core/ownership.ts';
 import { listNames, onlyIs } from '../room/export-store.ts';
 import type { Only } from '../room/exporting.ts';
@@ -187,7 +187,8 @@ export async function retireRelationshipType(
 export async function removeRelationshipType(tx: Transaction, tenant: string, key: TypeKey): Promise<void> {
   const where = sql`where tenant = ${tenant} and from_type = ${key.from} and name = ${key.name} and to_type = ${key.to}`;
   await tx.run(sql`delete from accord.relationship_type ${where}`);
-  await tx.run(sql`delete from accord.relationship ${where}`);
+  const hash = sql`accord.relationship_type_hash(${tenant}, ${key.from}, ${key.name}, ${key.to})`;
+  await tx.run(sql`delete from accord.relationship ${where} and type_hash = ${hash}`);
 }
 
 const UsedType = Type.Object({ from: Type.String(), name: Type.String(), to: Type.String() });
@@ -195,8 +196,8 @@ const UsedType = Type.Object({ from: Type.String(), name: Type.String(), to: Typ
 /**
  * Which of the types have a relationship that holds at `now`.
  *
- * It reads one row of each type: the one that expires last, from relationship_of_type. Without the order the planner may
- * read the whole table for a type that has no rows, because it expects to find one early.
+ * It reads one row of each type that has one, and none of the others, by relationship_of_type. With `=` Postgres may look the
+ * names up in the primary key, among all rows of the From type; `limit` keeps it from reading all rows of a type at once.
  */
 export async function withRelationships(
   tx: Transaction,
@@ -204,15 +205,16 @@ export async function withRelationships(
   keys: readonly TypeKey[],
   now: string,
 ): Promise<TypeKey[]> {
+  const one = (holds: Sql) => sql`(select from accord.relationship r
+    where r.type_hash = accord.relationship_type_hash(${tenant}, k.from_type, k.name, k.to_type) and r.tenant is not distinct from ${tenant}
+      and r.from_type is not distinct from k.from_type and r.name is not distinct from k.name
+      and r.to_type is not distinct from k.to_type and ${holds} limit 1)`;
   return tx.many(
     UsedType,
     sql`select k.from_type as "from", k.name, k.to_type as "to"
       from unnest(${column.texts(keys, (key) => key.from)}, ${column.texts(keys, (key) => key.name)},
         ${column.texts(keys, (key) => key.to)}) as k (from_type, name, to_type)
-      cross join lateral (select r.expires_at from accord.relationship r
-        where r.tenant = ${tenant} and r.from_type = k.from_type and r.name = k.name and r.to_type = k.to_type
-        order by r.expires_at desc nulls first limit 1) as latest
-      where latest.expires_at is null or latest.expires_at > ${now}`,
+      where exists (${one(sql`r.expires_at is null`)} union all ${one(sql`r.expires_at > ${now}`)})`,
   );
 }
 

@@ -13,6 +13,7 @@ const FUTURE = `timestamptz '2100-01-01' + make_interval(secs => n)`;
 const byType: Record<string, string> = {
   text: `'x' || n`,
   uuid: 'uuidv7()',
+  json: `'{}'`,
   jsonb: `'{}'`,
   bytea: `sha256(n::text::bytea)`,
   boolean: 'false',

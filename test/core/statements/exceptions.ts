@@ -32,7 +32,7 @@ export const exceptions: readonly Exception[] = [
     'server/ledger/tenant-store.ts': ['from accord.ledger_inbox where', 'from accord.ledger_entry where'],
     'server/mail/store.ts': ['    limit ${limits.erasePageItemsMax}'],
     'server/oidc/store.ts': ['account = ${account} limit ${limit}'],
-    'server/relationships/store.ts': ['filter.toId)} limit ${limit}'],
+    'server/relationships/store.ts': ['${isOfType} limit ${limit}'],
     'server/relationships/tenant-store.ts': ['select ctid from accord.relationship'],
     'server/subscriptions/delivery-store.ts': ['from accord.delivery_attempt where tenant = ${tenant} limit'],
   }),
@@ -57,6 +57,7 @@ export const exceptions: readonly Exception[] = [
       ],
     },
   ),
+  ...each('Only whether there is one is used.', { 'server/types/store.ts': ['${holds} limit 1'] }),
   ...each(count, {
     'server/core/db/lanes.ts': ['where ${isFree} limit ${limit}'],
     'server/relationships/store.ts': ['${unexpired(now)} limit ${most}'],
