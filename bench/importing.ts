@@ -4,15 +4,13 @@
  * reading from both ends needs. What else an import writes (other indexes, counters, events) is in the ratio. With
  * `--other DIRECTORY`, another checkout is measured in turns with this one, each round by a process and on a Postgres of its own.
  */
-import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { median, noise, table, target } from './report.ts';
+import { inTurns, type Load, postgresCpu, postmasterOf } from './checkouts.ts';
 
 const { values } = parseArgs({
   options: {
@@ -22,7 +20,6 @@ const { values } = parseArgs({
 });
 const ROWS = Number(values.rows);
 const SUBJECTS = Math.max(1, Math.floor(ROWS / 20));
-const TICKS_A_SECOND = 100; // of /proc
 const kinds = [
   'seconds',
   'CPU of Postgres, us a line',
@@ -46,26 +43,6 @@ async function* lines(): AsyncGenerator<Buffer> {
   }
 }
 
-/** Seconds of CPU of Postgres: of its processes, and of those of them that have ended. */
-function postgresCpu(postmaster: number): number {
-  let ticks = 0;
-  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    try {
-      const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-      // Behind the name: state, parent, … user, system, those of children that have ended.
-      const stat = text.slice(text.lastIndexOf(')') + 2).split(' ');
-      const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = stat.slice(11, 15).map(Number);
-      if (Number(pid) === postmaster) ticks += user + system + endedUser + endedSystem;
-      else if (Number(stat[1]) === postmaster) ticks += user + system;
-    } catch {} // it has ended
-  }
-  return ticks / TICKS_A_SECOND;
-}
-
-type Load = (path: string) => ReturnType<typeof loaded>;
-// biome-ignore lint/suspicious/noExplicitAny: modules of another commit have other types
-const loaded = (path: string): Promise<any> => import(path);
-
 /** The installation of a checkout, whose modules are loaded. */
 async function prepared(load: Load) {
   const { createInstallation, writer } = await load('bench/installation.ts');
@@ -84,8 +61,7 @@ async function prepared(load: Load) {
 
 /** What work costs: `seconds` by the clock, and of CPU of both; `wal`: bytes. */
 async function costOf(admin: pg.Client, work: () => Promise<unknown>) {
-  const { rows } = await admin.query('select current_setting($1) as directory', ['data_directory']);
-  const postmaster = Number.parseInt(readFileSync(join(rows[0].directory, 'postmaster.pid'), 'utf8'), 10);
+  const postmaster = await postmasterOf(admin);
   const wal = async () => Number((await admin.query(`select pg_current_wal_insert_lsn() - '0/0' as at`)).rows[0].at);
   await admin.query('checkpoint');
   const before = { wal: await wal(), postgres: postgresCpu(postmaster), server: process.cpuUsage() };
@@ -110,9 +86,7 @@ async function copyBare(admin: pg.Client) {
   return cost;
 }
 
-/** @param root of a checkout */
-async function measure(root: string): Promise<Measured> {
-  const load: Load = (path) => loaded(join(root, path));
+async function measure(load: Load): Promise<Measured> {
   const { importRelationships } = await load('server/relationships/index.ts');
   const { installation, admin } = await prepared(load);
   const { services } = installation;
@@ -136,37 +110,10 @@ async function measure(root: string): Promise<Measured> {
   };
 }
 
-function measureApart(root: string): Measured {
-  const args = [...process.execArgv, import.meta.filename, '--measure', root, '--rows', String(ROWS)];
-  const printed = execFileSync(process.execPath, args, { encoding: 'utf8' }).trim().split('\n');
-  return JSON.parse(printed.at(-1) as string) as Measured;
-}
-
-function report(rounds: readonly (readonly Measured[])[]): void {
-  const of = (i: number, kind: (typeof kinds)[number]) => (rounds[i] ?? []).map((measured) => measured[kind]);
-  const compared = rounds.length > 1;
-  table(
-    ['median of rounds', 'this', ...(compared ? ['other', 'this / other'] : []), 'noise'],
-    kinds.map((kind) => {
-      const [ours, others] = [median(of(0, kind)), median(of(1, kind))];
-      const beside = compared ? [others.toFixed(2), (ours / others).toFixed(3)] : [];
-      return [kind, ours.toFixed(2), ...beside, noise(of(0, kind))];
-    }),
-  );
-  if (!compared) return;
-  const others = of(1, 'CPU of Postgres, us a line');
-  const slower = median(of(0, 'CPU of Postgres, us a line').map((ours, i) => ours / (others[i] as number)));
-  target('CPU of Postgres', '≤ 1.10 times the other', slower.toFixed(3), slower <= 1.1);
-}
-
-if (values.measure === undefined) {
-  const roots = [join(import.meta.dirname, '..'), ...(values.other === undefined ? [] : [resolve(values.other)])];
-  const rounds: Measured[][] = roots.map(() => []);
-  for (let round = 0; round < Number(values.rounds); round++) {
-    for (const [i, root] of roots.entries()) rounds[i]?.push(measureApart(root));
-  }
-  report(rounds);
-} else {
-  console.log(JSON.stringify(await measure(resolve(values.measure))));
-  process.exit();
-}
+await inTurns(
+  {
+    ...{ file: import.meta.filename, args: ['--rows', values.rows], other: values.other, measure: values.measure },
+    ...{ rounds: Number(values.rounds), kinds, bounded: ['CPU of Postgres, us a line'] },
+  },
+  measure,
+);

@@ -1,7 +1,8 @@
 /**
  * Measures how fast a change is decided with: PUT of a small policy (it compiles) at five a second with 2,000 policies
  * in the tenant; from its answer, the first decision of the same server and of a second server process on the same
- * Postgres (durable); and, of `accord start`, from the write of a manifest to the decision.
+ * Postgres (durable); from the answer to the removal of a member, and to the revocation of a token, to the second server's
+ * refusal; and, of `accord start`, from the write of a manifest to the decision.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,6 +18,7 @@ import { seedPolicies } from './seed.ts';
 
 const CHANGES = Number(process.argv[2] ?? 60);
 const EDITS = 10;
+const REFUSALS = 20;
 const POLICIES = 2000;
 
 async function acrossServers() {
@@ -35,7 +37,13 @@ async function acrossServers() {
   const [writing, deciding] = (await openConnections(one.port, 2)) as [Connection, Connection];
   const [elsewhere] = (await openConnections(other.port, 1)) as [Connection];
   await Promise.all([one.rest(), other.rest()]);
-  const result = { putMs: [] as number[], otherMs: [] as number[], late: 0 };
+  const result = {
+    putMs: [] as number[],
+    otherMs: [] as number[],
+    late: 0,
+    memberMs: [] as number[],
+    tokenMs: [] as number[],
+  };
   const change = async (number: number) => {
     const name = `changing:${number % 10}`;
     const question = prepare('/authz/bench', token, { action: name, subject: { id: 'nobody' } });
@@ -58,6 +66,28 @@ async function acrossServers() {
       if (!here) result.late++;
     }
     await next;
+  }
+  const admin = await ensureLocalMember(services.members, 'bench', 'security-admin');
+  const asAdmin = (await mintPortalToken(services.members, 'bench', admin, 'bench')).token;
+  /** From the answer to a DELETE to the other server's 401 for a token that it ends. */
+  const refusedMs = async (token: string, deleted: string) => {
+    const asked = prepare('/tenants/bench/policies', token, undefined, 'GET');
+    while ((await elsewhere.ask(asked)).status !== 200) await sleep(1);
+    const { status, body } = await writing.ask(prepare(`/tenants/bench/${deleted}`, asAdmin, undefined, 'DELETE'));
+    if (status >= 300) throw new Error(`DELETE ${deleted} answered ${status}: ${body}`);
+    const answered = performance.now();
+    while ((await elsewhere.ask(asked)).status !== 401) await sleep(1);
+    return performance.now() - answered;
+  };
+  for (let number = 0; number < REFUSALS; number++) {
+    const support = await ensureLocalMember(services.members, 'bench', 'support');
+    const [first, second] = [
+      await mintPortalToken(services.members, 'bench', support, 'bench'),
+      await mintPortalToken(services.members, 'bench', support, 'bench'),
+    ];
+    result.tokenMs.push(await refusedMs(first.token, `portal-tokens/${first.jti}`));
+    result.memberMs.push(await refusedMs(second.token, `members/${support.id}`));
+    await sleep(200);
   }
   for (const connection of [writing, deciding, elsewhere]) connection.close();
   await one.stop();
@@ -102,7 +132,7 @@ spec:
 ${small(number).replace(/^/gm, '    ')}
 `;
 
-const { putMs, otherMs, late } = await acrossServers();
+const { putMs, otherMs, late, tokenMs, memberMs } = await acrossServers();
 const editMs = await ofManifests();
 const row = (name: string, ms: number[]) => [
   name,
@@ -114,6 +144,8 @@ table(
   [
     row('PUT of a small policy', putMs),
     row('from its answer, another server', otherMs),
+    row('from its answer, a revoked token is refused by another server', tokenMs),
+    row('from its answer, a removed member is refused by another server', memberMs),
     row('manifest written to decision', editMs),
   ],
 );
@@ -123,4 +155,6 @@ target('same server decides with it', 'at once, always', `${late} of ${putMs.len
 const p99 = percentile(otherMs, 0.99);
 const measured = `p50 ${p50(otherMs).toFixed(0)} ms, p99 ${p99.toFixed(0)} ms`;
 target('another server', 'p50 ≤ 30 ms, p99 ≤ 150 ms', measured, p50(otherMs) <= 30 && p99 <= 150);
+target('revoked token, another server, p50', '≤ 30 ms', `${p50(tokenMs).toFixed(1)} ms`, p50(tokenMs) <= 30);
+target('removed member, another server, p50', '≤ 30 ms', `${p50(memberMs).toFixed(1)} ms`, p50(memberMs) <= 30);
 target('manifest to decision, p50', '≤ 400 ms', `${p50(editMs).toFixed(0)} ms`, p50(editMs) <= 400);
