@@ -82,7 +82,7 @@ export const RelationshipTypeSpec = strictObject(
       Type.Array(Inheritance, {
         maxItems: bounds.inheritancesMax,
         description:
-          'Pairs of relationship types through which this relationship also holds: user:drives:car through user:member_of:group and group:owns:car. Types may be inherited through inherited ones, and through themselves, to any depth; a decision whose walk meets more than 4,000 stored relationships is a deny, graph_too_large.',
+          'Pairs of relationship types through which this relationship also holds: user:drives:car through user:member_of:group and group:owns:car. Types may be inherited through inherited ones, and through themselves, to any depth; a decision that meets more than 4,000 stored relationships, or more than 10,000 ways in which two make a third, is a deny, graph_too_large.',
       }),
     ),
     ...ownershipFields,

@@ -2,7 +2,7 @@
 import { limits } from '../core/limits.ts';
 import { asChild } from '../core/span.ts';
 import { type Facts, noFacts } from '../facts/index.ts';
-import { type Answer, type Failure, failed, isBound } from '../policies/index.ts';
+import { type Answer, type Failure, failed, isUndecided } from '../policies/index.ts';
 import {
   type AuthzServices,
   answerPrepared,
@@ -126,8 +126,8 @@ class Answers {
   }
 }
 
-/** `bound`: it is not allowed because a bound was reached. */
-export type Checked = { readonly allowed: boolean; readonly bound: Failure | undefined };
+/** `undecided`: why it is not allowed, where that is not what its policy said (isUndecided). */
+export type Checked = { readonly allowed: boolean; readonly undecided: Failure | undefined };
 
 /**
  * Decides many requests at one instant without recording any: what a search asks about each candidate.
@@ -151,8 +151,8 @@ export async function checkAll(
       const turn = pace();
       if (turn) await turn;
       const { answer, failure } = await decide(services.engine, one, one.facts as Facts);
-      const bound = failure !== undefined && isBound(failure.reason) ? failure.reason : undefined;
-      checked.push({ allowed: answer.outcome === 'allow', bound });
+      const undecided = failure !== undefined && isUndecided(failure.reason) ? failure.reason : undefined;
+      checked.push({ allowed: answer.outcome === 'allow', undecided });
     }
     return checked;
   });

@@ -101,12 +101,17 @@ const searchContext = Type.Optional(
   Type.Object(
     {
       undecided: Type.Array(
-        Type.Object({ reason: Type.String({ description: 'As of a decision.' }), count: Type.Integer() }),
+        Type.Object({
+          reason: Type.String({ description: 'As of a decision.' }),
+          count: Type.Optional(
+            Type.Integer({ description: 'How many. Absent for end users, who may not know of them.' }),
+          ),
+        }),
       ),
     },
     {
       description:
-        'There where a bound kept candidates of this page from being decided: they are not among the results, and might be allowed. By reason, how many.',
+        'There where candidates of this page were not decided, because a bound was reached or an evaluation failed: they are not among the results, and might be allowed. By reason.',
     },
   ),
 );

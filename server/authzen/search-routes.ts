@@ -137,7 +137,7 @@ type Reply = { header(name: string, value: string): unknown };
 type Paged = {
   found: string[];
   page: { next_token: string; count: number };
-  context?: { undecided: Found['undecided'] };
+  context?: { undecided: { reason: string; count?: number }[] };
 };
 
 type Search = ReturnType<typeof searching>;
@@ -167,7 +167,9 @@ function searching(services: AuthzenSearchServices, countMore: CountMore) {
     // None are wanted, and there is one: its page begins where this one did.
     if (at.limit < found.length) return { found: [], page: { next_token: tokens.next(0, at.after), count: 0 } };
     const page = { next_token: tokens.next(at.limit, next), count: found.length };
-    return { found, page, ...(undecided.length > 0 && { context: { undecided } }) };
+    // An end user may not know how many there are.
+    const told = undecided.map(({ reason, count }) => ({ reason, ...(context.caller.kind !== 'user' && { count }) }));
+    return { found, page, ...(told.length > 0 && { context: { undecided: told } }) };
   };
 }
 

@@ -33,14 +33,14 @@ export const failures = {
 } as const;
 export type Failure = keyof typeof failures;
 
-const bounds: ReadonlySet<string> = new Set<Failure>([
+const undecided: ReadonlySet<string> = new Set<Failure>([
   ...(['answer_too_large', 'input_too_large', 'graph_too_large', 'data_subjects_too_many'] as const),
-  ...(['policy_budget_exhausted', 'policy_memory_exhausted', 'policy_suspended'] as const),
+  ...(['policy_budget_exhausted', 'policy_memory_exhausted', 'policy_suspended', 'policy_failed'] as const),
 ]);
 
-/** Whether a decision is a deny because a bound was reached: with less to look at, it might be another. */
-export function isBound(reason: string): reason is Failure {
-  return bounds.has(reason);
+/** Whether a decision is a deny because a bound was reached, or the evaluation failed: otherwise it might be another. */
+export function isUndecided(reason: string): reason is Failure {
+  return undecided.has(reason);
 }
 
 export function failed(failure: Failure): Answer {

@@ -11,7 +11,7 @@ export {
   putPolicy,
   transferPolicy,
 } from './actions.ts';
-export { type Answer, type Failure, failed, failures, isBound, parseResult } from './answer.ts';
+export { type Answer, type Failure, failed, failures, isUndecided, parseResult } from './answer.ts';
 export { Artifacts, type Dependencies, resolveDependencies } from './artifacts.ts';
 export { checkStated } from './data-subjects.ts';
 export type { Documents, DocumentText } from './documents.ts';

@@ -183,12 +183,22 @@ function walked(query: GraphQuery, start: 'from' | 'to', groups: readonly Group[
     1,
   );
   const { values, join } = far(query);
+  const met = turned(query, start, groups);
   return [
     sql`(with ${inner.length === 0 ? sql`i as materialized (${begin} limit ${most})` : levels(query, start, begin, inner)}
-      select ${-1 - offset}::integer - i.g as query_id, i.from_type, i.from_id, i.name, i.to_type, i.to_id, null::jsonb as attributes from i
+      select ${-1 - offset}::integer - i.g as query_id, i.from_type, i.from_id, i.name, i.to_type, i.to_id, ${met.values} as attributes from i ${met.join}
       union all select q.query_id, e.*, ${values} from i join ${at} on q.g = i.g and q.after = i.state
         cross join lateral (${end}) as e ${join})`,
   ];
+}
+
+/** Walks that begin at the far end of what is asked for meet that end first: the attributes of the far end of what they met. */
+function turned({ tenant, attributes }: GraphQuery, start: 'from' | 'to', groups: readonly Group[]) {
+  const isTurned = groups.some(({ members }) => members.some(({ part }) => part !== start));
+  if (!attributes || !isTurned) return { values: sql`null::jsonb`, join: sql`` };
+  const end =
+    start === 'to' ? sql`t.type = i.to_type and t.id = i.to_id` : sql`t.type = i.from_type and t.id = i.from_id`;
+  return { values: sql`t.attributes`, join: sql`left join accord.entity t on t.tenant = ${tenant} and ${end}` };
 }
 
 /**

@@ -41,10 +41,10 @@ export async function searchEntities(
   evaluationOf(context, request, now); // a user asks only about itself, also if there is nothing to check
   const policy = request.action === undefined ? undefined : context.snapshot.policies.get(request.action);
   if (policy === undefined) return { found: [], candidates: 0, undecided: [] };
-  // Where a bound keeps the answer from being known, it may be so.
+  // Where the answer is not known, it may be so.
   const mayBeAllowed = async (id: string) => {
     const [one] = await checkAll(services, context, [withId(id)], now);
-    return one?.allowed === true || one?.bound !== undefined;
+    return one?.allowed === true || one?.undecided !== undefined;
   };
   const enumerate = enumerationOf(services.database, context.snapshot, policy, search, { mayBeAllowed, now });
   return checked(services, context, page, now, { enumerate, requestOf: withId });
@@ -97,8 +97,8 @@ async function checked(
     for (const [index, candidate] of part.entries()) {
       count++;
       position = candidate;
-      const { allowed, bound } = checks[index] as Checked;
-      if (bound !== undefined) undecided.set(bound, (undecided.get(bound) ?? 0) + 1);
+      const { allowed, undecided: why } = checks[index] as Checked;
+      if (why !== undefined) undecided.set(why, (undecided.get(why) ?? 0) + 1);
       if (allowed) found.push(candidate);
       if (found.length < limit) continue;
       isMore ||= index < part.length - 1;

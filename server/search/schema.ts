@@ -8,7 +8,7 @@ export type EntitySearch = {
   request: AuthorizationRequest;
 };
 export type Page = { after: string; limit: number };
-/** Candidates that were not decided because a bound was reached: they are not found, and might be. */
+/** Candidates that were not decided, because a bound was reached or the evaluation failed: they are not found, and might be. */
 export type Undecided = { reason: Failure; count: number };
 /** `next`: after which candidate to go on; absent at the end. */
 export type Found = { found: string[]; next?: string; candidates: number; undecided: Undecided[] };

@@ -33,7 +33,7 @@ describe('LISTEN', () => {
     }
   });
 
-  test('tells every subscriber of a channel, and of no other', async () => {
+  test('tells every subscriber of a channel, also where one throws, and of no other', async () => {
     const heard: string[] = [];
     const missed: string[] = [];
     const subscriber = (name: string, channel: string) => ({
@@ -41,15 +41,26 @@ describe('LISTEN', () => {
       received: (payload: string) => heard.push(`${name} ${payload}`),
       missed: () => missed.push(name),
     });
+    const observed: string[] = [];
+    const fails = () => {
+      throw new Error('it fails');
+    };
+    const throwing = { channel: 'accord_one', received: fails, missed: fails };
     const listener = listen({
       client: () => database.client(),
-      subscriptions: [subscriber('a', 'accord_one'), subscriber('b', 'accord_two'), subscriber('c', 'accord_one')],
-      observe: () => {},
+      subscriptions: [
+        throwing,
+        subscriber('a', 'accord_one'),
+        subscriber('b', 'accord_two'),
+        subscriber('c', 'accord_one'),
+      ],
+      observe: ({ kind }) => observed.push(kind),
     });
     try {
       await vi.waitFor(() => expect(missed).toEqual(['a', 'b', 'c']), 10_000);
       await asAdmin(adminUrl, `select pg_notify('accord_one', '1'), pg_notify('accord_two', '2')`);
       await vi.waitFor(() => expect(heard).toEqual(['a 1', 'c 1', 'b 2']), 10_000);
+      expect(observed).toEqual(['background_failed', 'background_failed']);
     } finally {
       await listener.close();
     }

@@ -3,6 +3,7 @@
  * can see are the same, and so are the decisions of random policies.
  */
 import { afterAll, describe, expect, test } from 'vitest';
+import { sql } from '../../server/core/db/sql.ts';
 import { limits } from '../../server/core/limits.ts';
 import { FactGatherer, type Facts, inputFor, needsOf, type RecordsQuery } from '../../server/facts/index.ts';
 import { createCompiler, Evaluator, hostBuiltinNames, PolicyError, type Reads } from '../../server/rego/index.ts';
@@ -190,6 +191,48 @@ describe('bounds', () => {
     expect((await ask('none')).graph.subject).toEqual([]);
     expect((await ask('everybody’s')).denial).toMatchObject(tooLarge);
   });
+
+  test.each(['subject', 'resource'] as const)(
+    'attributes of the far end come with it, wherever the walk began: %s',
+    async (part) => {
+      const ways = [{ makes: 'user:reads:doc', through: 'user:member_of:group', next: 'group:owns:doc' }];
+      const many = limits.factsEdgesMax + 1;
+      const group = (i: number): Node => ({ type: 'group', id: `${i}` });
+      const doc = { type: 'doc', id: 'locked' };
+      const edges =
+        part === 'subject'
+          ? [...wide(many, 'member_of', 'group'), { from: group(0), name: 'owns', to: doc }]
+          : [
+              { from: user, name: 'member_of', to: group(0) },
+              ...Array.from({ length: many }, (_, i) => ({ from: group(i), name: 'owns', to: doc })),
+            ];
+      const tenant = `turned-${part}`;
+      await storeMany(tenant, edges);
+      await database.tenant(tenant, async (tx) => {
+        for (const { type, id } of [user, doc, group(0)])
+          await tx.run(
+            sql`insert into accord.entity (tenant, type, id, attributes) values (${tenant}, ${type}, ${id}, ${JSON.stringify({ locked: type })}::jsonb)`,
+          );
+      });
+      const known = typesFor([edges[0] as Edge, edges.at(-1) as Edge], ways);
+      const attributes = new Map(['user', 'group', 'doc'].map((type) => [type, new Map([['locked', 'string']])]));
+      const types = { ...known, attributes, anyAttributes: true } as unknown as typeof known;
+      const uses = {
+        subject: [{ name: 'reads', type: { literal: 'doc' }, id: { of: 'resource', member: 'id' } }],
+        resource: [{ name: 'reads', type: { literal: 'user' }, id: { of: 'subject', member: 'id' } }],
+      } as const;
+      const needs = {
+        ...one,
+        subject: part === 'subject',
+        resource: part === 'resource',
+        uses: { [part]: uses[part] },
+      };
+      const { graph, denial } = await gather({ tenant, types, subject: user, resource: doc }, needs);
+      expect(denial).toBeUndefined();
+      const far = part === 'subject' ? { to: { ...doc, locked: 'doc' } } : { from: { ...user, locked: 'user' } };
+      expect(graph[part]).toEqual([expect.objectContaining({ relationshipType: 'reads', ...far })]);
+    },
+  );
 
   test('walks that together meet more than factsEdgesMax are each answered as if alone', async () => {
     const ways = [

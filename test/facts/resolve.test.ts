@@ -73,6 +73,22 @@ test('more than factsDerivedMax that follow are too many, and are not all worked
   expect(resolve('from', node('user/0'), wide.slice(0, half), { inheritances })?.entries).not.toHaveLength(0);
 });
 
+test('however many ways one pair makes another, no more than factsDerivedMax are worked out', () => {
+  const many = [
+    edge('user/a', 'member_of', 'group/g'),
+    ...Array.from({ length: limits.factsEdgesMax - 1 }, (_, i) => edge('group/g', 'owns', `car/${i}`)),
+  ];
+  const ways = Array.from({ length: 200 }, (_, i) => ({
+    makes: `user:may${i}:car`,
+    through: 'user:member_of:group',
+    next: 'group:owns:car',
+  }));
+  const before = process.memoryUsage().heapUsed;
+  expect(resolve('from', node('user/a'), many, { inheritances: ways })).toBeUndefined();
+  // Each that is worked out is an object of some hundred bytes: 800,000 of them were 400 MB.
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(150 * 2 ** 20);
+});
+
 test('explained paths have explainedStepsMax steps together, and count the others', () => {
   const ways = [{ makes: 'user:member_of:group', through: 'user:member_of:group', next: 'group:part_of:group' }];
   const chain = (count: number) => [
@@ -84,9 +100,13 @@ test('explained paths have explainedStepsMax steps together, and count the other
       one.through.length,
       one.leftOut,
     ]);
-  const most = Math.floor(Math.sqrt(limits.explainedStepsMax));
+  const all = (count: number) => (count * (count + 3)) / 2; // paths of 2, 3, … steps
+  const most = 198;
+  expect([all(most) <= limits.explainedStepsMax, all(most + 1) > limits.explainedStepsMax]).toEqual([true, true]);
+  expect(pathsOf(most)).toEqual(Array.from({ length: most }, (_, i) => [i + 2, undefined]));
   const each = Math.floor(limits.explainedStepsMax / (most + 1));
-  expect(pathsOf(most - 1)).toEqual(Array.from({ length: most - 1 }, (_, i) => [i + 2, undefined]));
-  const further = Array.from({ length: most + 1 }, (_, i) => [Math.min(i + 2, each), i + 2 - each]);
-  expect(pathsOf(most + 1)).toEqual(further.map(([told, rest = 0]) => [told, rest > 0 ? rest : undefined]));
+  const cut = Array.from({ length: most + 1 }, (_, i) => i + 2).map((length) =>
+    length > each ? [each, length - each] : [length, undefined],
+  );
+  expect(pathsOf(most + 1)).toEqual(cut);
 });

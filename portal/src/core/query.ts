@@ -61,8 +61,8 @@ export type Page<T> = { rows: T[]; after: string | undefined };
 /** What DataTable shows. */
 export type Pages<T, P extends Page<T> = Page<T>> = {
   rows: T[];
-  /** The first page, for what an answer says beside its rows. */
-  first: P | undefined;
+  /** For what answers say beside their rows. */
+  pages: readonly P[];
   error: Error | null;
   isLoading: boolean;
   hasMore: boolean;
@@ -99,7 +99,7 @@ export function usePages<T, P extends Page<T> = Page<T>>(
   const reload = () => void found.refetch({ cancelRefetch: false });
   return {
     rows,
-    first: found.data?.pages[0],
+    pages: found.data?.pages ?? [],
     error: found.error,
     isLoading: found.isLoading,
     hasMore: found.hasNextPage,

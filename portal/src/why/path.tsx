@@ -60,11 +60,14 @@ export function Path({ of: { through: steps, leftOut } }: { of: KnownPath }) {
     <div className="why-path">
       <End of={first.from} />
       <ol>
-        {steps.map((step) => {
+        {steps.map((step, i) => {
           const to = mayDo(tenant.role, 'records') ? placeOf(step) : undefined;
           const name = names(keyOf(step));
+          // What is missing at the end is behind those that are not told.
+          const isBehind = leftOut !== undefined && i > 0 && i === steps.length - 1 && step.missing;
           return (
             <li key={stepText(step)} className={step.missing ? 'missing' : undefined}>
+              {isBehind && <span className="dim">{t.more(leftOut)}</span>}
               <span className="why-hop">
                 {to === undefined ? (
                   <strong>{name}</strong>
@@ -79,7 +82,7 @@ export function Path({ of: { through: steps, leftOut } }: { of: KnownPath }) {
             </li>
           );
         })}
-        {leftOut !== undefined && <li className="dim">{t.more(leftOut)}</li>}
+        {leftOut !== undefined && !steps.at(-1)?.missing && <li className="dim">{t.more(leftOut)}</li>}
       </ol>
     </div>
   );

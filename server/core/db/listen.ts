@@ -52,7 +52,7 @@ async function run(options: ListenOptions, signal: AbortSignal): Promise<void> {
       if (lostAt !== undefined) observe({ kind: 'listen_reconnected', afterMs: performance.now() - lostAt });
       lostAt = undefined;
       delayMs = 0;
-      for (const { missed } of options.subscriptions) missed();
+      for (const { channel, missed } of options.subscriptions) guarded(options, channel, missed);
       await connection.watch();
     } catch (error) {
       lostAt ??= performance.now();
@@ -65,14 +65,19 @@ async function run(options: ListenOptions, signal: AbortSignal): Promise<void> {
   }
 }
 
-async function begin(
-  connection: DedicatedConnection,
-  client: pg.Client,
-  { subscriptions }: ListenOptions,
-): Promise<void> {
-  const subscribers = Map.groupBy(subscriptions, ({ channel }) => channel);
+/** One that throws keeps no other from hearing. */
+function guarded({ observe }: ListenOptions, channel: string, hear: () => void): void {
+  try {
+    hear();
+  } catch (error) {
+    observe({ kind: 'background_failed', task: `hearing ${channel}`, error });
+  }
+}
+
+async function begin(connection: DedicatedConnection, client: pg.Client, options: ListenOptions): Promise<void> {
+  const subscribers = Map.groupBy(options.subscriptions, ({ channel }) => channel);
   client.on('notification', ({ channel, payload = '' }) => {
-    for (const { received } of subscribers.get(channel) ?? []) received(payload);
+    for (const { received } of subscribers.get(channel) ?? []) guarded(options, channel, () => received(payload));
   });
   await connection.connect();
   for (const channel of subscribers.keys()) {

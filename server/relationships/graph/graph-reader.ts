@@ -15,7 +15,7 @@ import { pathPatternOf } from './path-pattern.ts';
 import { groupsOf } from './path-steps.ts';
 import { isPointedTo, keyOf, type Pointer, pointersOf } from './pointers.ts';
 import { emptyQuery, type GraphQuery, type Pointed, type Walk } from './query.ts';
-import { nodeKey, resolve, type TooMuch } from './resolve.ts';
+import { distinct, nodeKey, resolve, type TooMuch } from './resolve.ts';
 import type { Edge, GraphRow, Named } from './schema.ts';
 
 type Row = Static<typeof GraphRow>;
@@ -246,11 +246,12 @@ type Side = {
 function sideOf(
   side: 'from' | 'to',
   root: Partial<Named>,
-  edges: readonly Edge[],
+  found: readonly Edge[],
   types: Types,
   asked: SideAsked,
 ): Side | TooMuch {
-  if (edges.length === 0) return { entries: [], paths: () => [] };
+  if (found.length === 0) return { entries: [], paths: () => [] };
+  const edges = distinct(found);
   if (edges.length > limits.factsEdgesMax) return tooMuchOf(edges);
   const isWanted = Array.isArray(asked)
     ? (name: string, node: Named) => isPointedTo(asked as readonly Pointer[], name, node)

@@ -39,6 +39,7 @@ export const nodeKey = ({ type, id }: Edge['from']): string => `${type}\0${id}`;
 
 /**
  * The relationships from (or to) the root, out of all stored ones on the paths there.
+ * @param edges each once
  * @param isWanted those that matter; all unless given
  * @returns a text when there are more than a policy may be given
  */
@@ -50,7 +51,7 @@ export function resolve(
   isWanted: (name: string, node: Edge['from']) => boolean = () => true,
 ): Resolved | TooMuch {
   const at = nodeKey(root);
-  const direct = distinct(edges);
+  const direct = edges.map(stored);
   const held = canFollow(edges, types) ? deduce(direct, types.inheritances) : direct;
   if (typeof held === 'string') return held;
   const entries: Resolved['entries'] = [];
@@ -71,14 +72,14 @@ export function resolve(
 }
 
 /** A relationship may have been found more than once, and not each time with the attributes of its far end. */
-function distinct(edges: readonly Edge[]): Held[] {
-  if (edges.length === 1) return edges.map(stored);
-  const found = new Map<string, Held>();
+export function distinct(edges: readonly Edge[]): readonly Edge[] {
+  if (edges.length === 1) return edges;
+  const found = new Map<string, Edge>();
   for (const edge of edges) {
-    const one = stored(edge);
-    if (edge.attributes !== undefined || !found.has(one.key)) found.set(one.key, one);
+    const key = `${nodeKey(edge.from)} ${edge.name} ${nodeKey(edge.to)}`;
+    if (edge.attributes !== undefined || !found.has(key)) found.set(key, edge);
   }
-  return [...found.values()];
+  return found.size === edges.length ? edges : [...found.values()];
 }
 
 /** Whether anything can follow: the first that does, follows from two stored ones. */
@@ -102,7 +103,7 @@ function deduce(direct: readonly Held[], ways: readonly Inheritance[]): Held[] |
   const tooLong: string[] = [];
   let derived = 0;
   const derive = (way: Inheritance, first: Held, second: Held): void => {
-    derived++;
+    if (++derived > limits.factsDerivedMax) return;
     const one = joined(way, first, second);
     const others = waiting[one.length];
     if (one.length > limits.factsEdgesMax) tooLong.push(one.key);
@@ -131,7 +132,7 @@ function deduce(direct: readonly Held[], ways: readonly Inheritance[]): Held[] |
     waiting[length] = undefined;
   }
   if (tooLong.some((key) => !known.has(key)))
-    return `an inheritance path of more than ${limits.factsEdgesMax} relationships`;
+    return `an inheritance path that passes more than ${limits.factsEdgesMax} relationships, each as often as it does`;
   return [...known.values()];
 }
 
@@ -175,9 +176,11 @@ function nameOf({ type }: Held): string {
   return type.split(':')[1] as string;
 }
 
-/** Together they have at most limits.explainedStepsMax steps: each has as many of its first ones, and counts the others. */
+/** Where they have more than limits.explainedStepsMax steps together, each has an equal share of its first ones, and counts the others. */
 function pathsOf(inherited: readonly Held[]): InheritedPath[] {
-  const stepsMax = Math.floor(limits.explainedStepsMax / Math.max(inherited.length, 1));
+  const steps = inherited.reduce((sum, { length }) => sum + length, 0);
+  const isCut = steps > limits.explainedStepsMax;
+  const stepsMax = isCut ? Math.floor(limits.explainedStepsMax / inherited.length) : limits.factsEdgesMax;
   return inherited.map((one) => {
     const relationship = { from: one.first.from, relationshipType: nameOf(one), to: one.last.to };
     const through = stepsOf(one, stepsMax);

@@ -6166,7 +6166,7 @@ export interface paths {
                                     /** @description Addresses that an accepted invitation may redirect to. */
                                     redirectUris?: string[];
                                 };
-                                /** @description Pairs of relationship types through which this relationship also holds: user:drives:car through user:member_of:group and group:owns:car. Types may be inherited through inherited ones, and through themselves, to any depth; a decision whose walk meets more than 4,000 stored relationships is a deny, graph_too_large. */
+                                /** @description Pairs of relationship types through which this relationship also holds: user:drives:car through user:member_of:group and group:owns:car. Types may be inherited through inherited ones, and through themselves, to any depth; a decision that meets more than 4,000 stored relationships, or more than 10,000 ways in which two make a third, is a deny, graph_too_large. */
                                 inheritedThrough?: {
                                     /** @description The first step, From:relationship:Middle, from the type of this relationship to an intermediate type. */
                                     relationship: string;
@@ -6276,7 +6276,7 @@ export interface paths {
                                 /** @description Addresses that an accepted invitation may redirect to. */
                                 redirectUris?: string[];
                             };
-                            /** @description Pairs of relationship types through which this relationship also holds: user:drives:car through user:member_of:group and group:owns:car. Types may be inherited through inherited ones, and through themselves, to any depth; a decision whose walk meets more than 4,000 stored relationships is a deny, graph_too_large. */
+                            /** @description Pairs of relationship types through which this relationship also holds: user:drives:car through user:member_of:group and group:owns:car. Types may be inherited through inherited ones, and through themselves, to any depth; a decision that meets more than 4,000 stored relationships, or more than 10,000 ways in which two make a third, is a deny, graph_too_large. */
                             inheritedThrough?: {
                                 /** @description The first step, From:relationship:Middle, from the type of this relationship to an intermediate type. */
                                 relationship: string;
@@ -6368,7 +6368,7 @@ export interface paths {
                             /** @description Addresses that an accepted invitation may redirect to. */
                             redirectUris?: string[];
                         };
-                        /** @description Pairs of relationship types through which this relationship also holds: user:drives:car through user:member_of:group and group:owns:car. Types may be inherited through inherited ones, and through themselves, to any depth; a decision whose walk meets more than 4,000 stored relationships is a deny, graph_too_large. */
+                        /** @description Pairs of relationship types through which this relationship also holds: user:drives:car through user:member_of:group and group:owns:car. Types may be inherited through inherited ones, and through themselves, to any depth; a decision that meets more than 4,000 stored relationships, or more than 10,000 ways in which two make a third, is a deny, graph_too_large. */
                         inheritedThrough?: {
                             /** @description The first step, From:relationship:Middle, from the type of this relationship to an intermediate type. */
                             relationship: string;
@@ -14500,12 +14500,13 @@ export interface paths {
                                 next_token: string;
                                 count: number;
                             };
-                            /** @description There where a bound kept candidates of this page from being decided: they are not among the results, and might be allowed. By reason, how many. */
+                            /** @description There where candidates of this page were not decided, because a bound was reached or an evaluation failed: they are not among the results, and might be allowed. By reason. */
                             context?: {
                                 undecided: {
                                     /** @description As of a decision. */
                                     reason: string;
-                                    count: number;
+                                    /** @description How many. Absent for end users, who may not know of them. */
+                                    count?: number;
                                 }[];
                             };
                             results: {
@@ -14604,12 +14605,13 @@ export interface paths {
                                 next_token: string;
                                 count: number;
                             };
-                            /** @description There where a bound kept candidates of this page from being decided: they are not among the results, and might be allowed. By reason, how many. */
+                            /** @description There where candidates of this page were not decided, because a bound was reached or an evaluation failed: they are not among the results, and might be allowed. By reason. */
                             context?: {
                                 undecided: {
                                     /** @description As of a decision. */
                                     reason: string;
-                                    count: number;
+                                    /** @description How many. Absent for end users, who may not know of them. */
+                                    count?: number;
                                 }[];
                             };
                             results: {
@@ -14701,12 +14703,13 @@ export interface paths {
                                 next_token: string;
                                 count: number;
                             };
-                            /** @description There where a bound kept candidates of this page from being decided: they are not among the results, and might be allowed. By reason, how many. */
+                            /** @description There where candidates of this page were not decided, because a bound was reached or an evaluation failed: they are not among the results, and might be allowed. By reason. */
                             context?: {
                                 undecided: {
                                     /** @description As of a decision. */
                                     reason: string;
-                                    count: number;
+                                    /** @description How many. Absent for end users, who may not know of them. */
+                                    count?: number;
                                 }[];
                             };
                             results: {
@@ -14804,12 +14807,13 @@ export interface paths {
                                 next_token: string;
                                 count: number;
                             };
-                            /** @description There where a bound kept candidates of this page from being decided: they are not among the results, and might be allowed. By reason, how many. */
+                            /** @description There where candidates of this page were not decided, because a bound was reached or an evaluation failed: they are not among the results, and might be allowed. By reason. */
                             context?: {
                                 undecided: {
                                     /** @description As of a decision. */
                                     reason: string;
-                                    count: number;
+                                    /** @description How many. Absent for end users, who may not know of them. */
+                                    count?: number;
                                 }[];
                             };
                             results: {
@@ -14908,12 +14912,13 @@ export interface paths {
                                 next_token: string;
                                 count: number;
                             };
-                            /** @description There where a bound kept candidates of this page from being decided: they are not among the results, and might be allowed. By reason, how many. */
+                            /** @description There where candidates of this page were not decided, because a bound was reached or an evaluation failed: they are not among the results, and might be allowed. By reason. */
                             context?: {
                                 undecided: {
                                     /** @description As of a decision. */
                                     reason: string;
-                                    count: number;
+                                    /** @description How many. Absent for end users, who may not know of them. */
+                                    count?: number;
                                 }[];
                             };
                             results: {
@@ -15005,12 +15010,13 @@ export interface paths {
                                 next_token: string;
                                 count: number;
                             };
-                            /** @description There where a bound kept candidates of this page from being decided: they are not among the results, and might be allowed. By reason, how many. */
+                            /** @description There where candidates of this page were not decided, because a bound was reached or an evaluation failed: they are not among the results, and might be allowed. By reason. */
                             context?: {
                                 undecided: {
                                     /** @description As of a decision. */
                                     reason: string;
-                                    count: number;
+                                    /** @description How many. Absent for end users, who may not know of them. */
+                                    count?: number;
                                 }[];
                             };
                             results: {

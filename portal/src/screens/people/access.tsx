@@ -6,7 +6,7 @@ import { segment } from '../../core/api.ts';
 import { usePages } from '../../core/query.ts';
 import { useTenant } from '../../core/session.ts';
 import { useTexts } from '../../core/texts.ts';
-import { Link, ProblemAlert } from '../../ui/index.ts';
+import { Link, Notice, ProblemAlert } from '../../ui/index.ts';
 import { useUiTexts } from '../../ui/texts.ts';
 import { type Entity, entityOf, text } from './shapes.ts';
 import { texts } from './texts.ts';
@@ -78,7 +78,8 @@ function Ask({ names, of, onAsk }: { names: readonly string[]; of: Entity; onAsk
   );
 }
 
-type ResultPage = { results: Entity[]; page: { next_token: string } };
+type Undecided = { reason: string; count: number }[];
+type ResultPage = { results: Entity[]; page: { next_token: string }; context?: { undecided: Undecided } };
 
 function Results({ of, search: { action, resource } }: { of: Entity; search: Search }) {
   const t = useTexts(texts);
@@ -88,12 +89,19 @@ function Results({ of, search: { action, resource } }: { of: Entity; search: Sea
     const page = { limit: 20, ...(token === undefined ? {} : { token }) };
     const body = { subject: of, action: { name: action }, resource: { type: resource }, page };
     const { data } = await api.post<ResultPage>('/access/v1/search/resource', { body, signal });
-    return { rows: data.results, after: data.page.next_token || undefined };
+    return { rows: data.results, after: data.page.next_token || undefined, undecided: data.context?.undecided ?? [] };
   });
   if (pages.error) return <ProblemAlert error={pages.error} onRetry={pages.retry} />;
+  const undecided = pages.pages.flatMap((one) => one.undecided);
+  const isNone = pages.rows.length === 0 && undecided.length === 0;
   return (
     <div role="status" aria-busy={pages.isLoading}>
-      {pages.isLoading ? ui.loading : pages.rows.length === 0 && <p>{t.noAccess(text(of), action, resource)}</p>}
+      {pages.isLoading ? ui.loading : isNone && <p>{t.noAccess(text(of), action, resource)}</p>}
+      {[...new Set(undecided.map(({ reason }) => reason))].map((reason) => {
+        const those = undecided.filter((one) => one.reason === reason);
+        const count = those.reduce((sum, one) => sum + one.count, 0);
+        return <Notice key={reason}>{t.undecided(count, resource, reason)}</Notice>;
+      })}
       <ul className="person-list">
         {pages.rows.map((one) => (
           <li key={text(one)}>

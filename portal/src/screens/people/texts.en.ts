@@ -140,6 +140,8 @@ export const en = {
   resource: 'Resource, or nothing for all of its type',
   searchAccess: 'Search',
   explainAccess: 'Explain this access',
+  undecided: (count: number, type: string, reason: string) =>
+    `Of ${count} of the type ${type} it could not be decided (${reason}): they are not listed, and might be allowed.`,
   noAccess: (who: string, action: string, type: string) => `${who} may ${action} on no resource of the type ${type}.`,
   consents: 'Consents',
   consentsRead: 'That you read them is written to the ledger.',

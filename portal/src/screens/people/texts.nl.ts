@@ -142,6 +142,8 @@ export const nl = {
   resource: 'Resource, of niets voor alle van het type',
   searchAccess: 'Zoeken',
   explainAccess: 'Deze toegang uitleggen',
+  undecided: (count, type, reason) =>
+    `Over ${count} van het type ${type} kon niet worden beslist (${reason}): ze staan niet in de lijst, en mogen misschien wel.`,
   noAccess: (who, action, type) => `${who} mag ${action} op geen enkele resource van het type ${type}.`,
   consents: 'Toestemmingen',
   consentsRead: 'Dat u ze leest, wordt in het ledger vastgelegd.',

@@ -59,7 +59,7 @@ export function TimeLine({ of }: { of: Entity }) {
       {!pages.isLoading && !pages.error && pages.rows.length === 0 && (
         <Empty sentence={chosen.length > 0 ? t.nothingOfKinds : t.nothingYet(text(of))} />
       )}
-      {pages.first?.truncated?.map(({ kind, recordsMax }) => (
+      {pages.pages[0]?.truncated?.map(({ kind, recordsMax }) => (
         <div key={kind} className="person-note">
           <Notice>{t.truncated(t.kinds[kind], recordsMax)}</Notice>
         </div>
