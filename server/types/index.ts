@@ -12,7 +12,9 @@ export { typeProblem } from './problems.ts';
 export { typesRoom } from './room.ts';
 export { registerTypeRoutes } from './routes.ts';
 export {
+  closureOf,
   entityTypeOfManifest,
+  followsOf,
   parseTypeKey,
   relationshipTypeOfManifest,
   relationshipTypeSpec,

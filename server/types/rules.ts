@@ -172,25 +172,34 @@ function keyOf(row: Entry): string {
  * Which stored relationship may follow which on a way of inheritance. A way for R is a way for the first step, then one
  * for the second; so whatever can end the first may be followed by whatever can begin the second.
  */
-function followsOf(inheritances: readonly Inheritance[]): (readonly [string, string])[] {
-  const begins = closure(inheritances, (one) => one.through);
-  const ends = closure(inheritances, (one) => one.next);
-  const pairs = new Map<string, readonly [string, string]>();
-  for (const { through, next } of inheritances) {
-    for (const last of ends(through)) {
-      for (const first of begins(next)) pairs.set(`${last} ${first}`, [last, first]);
-    }
-  }
-  return [...pairs.values()];
+export function followsOf(inheritances: readonly Inheritance[]): (readonly [string, string])[] {
+  const begins = closureOf(inheritances, (one) => one.through);
+  const ends = closureOf(inheritances, (one) => one.next);
+  // Ways share their first step, and types their ends: each set is put together once.
+  const after = new Map<string, Set<string>>();
+  for (const { through, next } of inheritances) addAll(after, through, begins(next));
+  const follows = new Map<string, Set<string>>();
+  for (const [through, firsts] of after) for (const last of ends(through)) addAll(follows, last, firsts);
+  return [...follows].flatMap(([last, firsts]) => [...firsts].map((first) => [last, first] as const));
 }
 
-/** A type and all that stand at one end of its ways. */
-function closure(inheritances: readonly Inheritance[], step: (one: Inheritance) => string) {
-  return (type: string): Set<string> => {
+function addAll(sets: Map<string, Set<string>>, key: string, values: ReadonlySet<string>): void {
+  const found = sets.get(key);
+  if (found === undefined) sets.set(key, new Set(values));
+  else for (const value of values) found.add(value);
+}
+
+/** A type and all that stand at one end of its ways, by any number of ways; each asked for once. */
+export function closureOf(inheritances: readonly Inheritance[], step: (one: Inheritance) => string) {
+  const steps = new Map<string, Set<string>>();
+  for (const one of inheritances) addAll(steps, one.makes, new Set([step(one)]));
+  const known = new Map<string, ReadonlySet<string>>();
+  return (type: string): ReadonlySet<string> => {
+    const before = known.get(type);
+    if (before) return before;
     const found = new Set([type]);
-    for (const reached of found) {
-      for (const one of inheritances) if (one.makes === reached) found.add(step(one));
-    }
+    for (const reached of found) for (const one of steps.get(reached) ?? []) found.add(one);
+    known.set(type, found);
     return found;
   };
 }

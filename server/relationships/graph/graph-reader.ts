@@ -8,15 +8,16 @@ import type { Database } from '../../core/db/database.ts';
 import type { FairScheduler } from '../../core/fair-scheduler.ts';
 import { limits } from '../../core/limits.ts';
 import { RowsCost } from '../../core/rows-cost.ts';
-import { type Denial, type Facts, type InheritedPath, noFacts, type RecordsQuery } from '../../facts/index.ts';
+import { type Facts, type InheritedPath, noFacts, type RecordsQuery } from '../../facts/index.ts';
 import type { Types } from '../../types/index.ts';
 import { type Found, readGraph } from '../graph-store.ts';
 import { pathPatternOf } from './path-pattern.ts';
 import { groupsOf } from './path-steps.ts';
 import { isPointedTo, keyOf, type Pointer, pointersOf } from './pointers.ts';
 import { emptyQuery, type GraphQuery, type Pointed, type Walk } from './query.ts';
-import { distinct, nodeKey, resolve, type TooMuch } from './resolve.ts';
+import { distinct, nodeKey, resolve } from './resolve.ts';
 import type { Edge, GraphRow, Named } from './schema.ts';
+import { type TooMuch, tooLarge, tooMuchBefore, tooMuchOf } from './too-much.ts';
 
 type Row = Static<typeof GraphRow>;
 type Asked = { recordsQuery: RecordsQuery; parts: Parts };
@@ -37,10 +38,12 @@ export class GraphReader {
   readonly #database: Pick<Database, 'read'>;
   readonly #questions: BatchLoader<Asked, Facts>;
   readonly #cost: RowsCost;
+  readonly #scheduler: FairScheduler | undefined;
 
   /** @param scheduler absent: nothing else uses the main thread */
   constructor(database: Pick<Database, 'read'>, scheduler?: FairScheduler) {
     this.#database = database;
+    this.#scheduler = scheduler;
     this.#cost = new RowsCost(scheduler);
     this.#questions = new BatchLoader({
       read: (tenant, asked) => this.#readTogether(tenant, asked),
@@ -74,7 +77,21 @@ export class GraphReader {
     }
     for (const walk of unfinished)
       (found[(places[walk.queryId] as Place).n] as Read).tooMuch[walk.part] ??= tooMuchBefore(walk);
-    return asked.map(({ recordsQuery, parts }, n) => factsOf(recordsQuery, parts, found[n] as Read));
+    return this.#factsOfAll(tenant, asked, found);
+  }
+
+  /** What thousands of rows are made into takes tens of ms a question: others have their turn in between, and the tenant is charged. */
+  async #factsOfAll(tenant: string, asked: readonly Asked[], found: readonly Read[]): Promise<Facts[]> {
+    const facts: Facts[] = [];
+    for (const [n, { recordsQuery, parts }] of asked.entries()) {
+      const started = performance.now();
+      facts.push(factsOf(recordsQuery, parts, found[n] as Read));
+      const ms = performance.now() - started;
+      if (ms < limits.turnMs || !this.#scheduler?.isShared) continue;
+      this.#scheduler.charge(tenant, ms);
+      await this.#scheduler.turn(tenant);
+    }
+    return facts;
   }
 
   /**
@@ -219,23 +236,6 @@ function factsOf(recordsQuery: RecordsQuery, asked: Parts, read: Read): Facts {
     ...own('resource', resource),
     ...(explain ? { inherited: [...from.paths(), ...to.paths()] } : {}),
   };
-}
-
-function tooLarge(side: 'subject' | 'resource', what: TooMuch): Denial {
-  return { reason: 'graph_too_large', detail: `the ${side} has ${what}` };
-}
-
-/** Of a walk that ended before the relationship that was asked for. */
-function tooMuchBefore({ from, name, to }: Walk): TooMuch {
-  const { factsEdgesMax } = limits;
-  return `more than ${factsEdgesMax} stored relationships on the inheritance paths of ${from.type}:${name}:${to.type}`;
-}
-
-/** Which types of stored relationships there are many of. */
-function tooMuchOf(edges: readonly Edge[]): TooMuch {
-  const byType = Map.groupBy(edges, ({ from, name, to }) => `${from.type}:${name}:${to.type}`);
-  const [[most, those]] = [...byType].sort(([, a], [, b]) => b.length - a.length) as [[string, Edge[]]];
-  return `more than ${limits.factsEdgesMax} stored relationships on inheritance paths, ${those.length} of them ${most}`;
 }
 
 type Side = {

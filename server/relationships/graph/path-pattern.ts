@@ -2,7 +2,7 @@
  * Which stored relationships can be parts of a relationship that is asked for, pure: where its paths begin and end, and what
  * may follow what on them.
  */
-import type { Types } from '../../types/index.ts';
+import { closureOf, followsOf, type Types } from '../../types/index.ts';
 
 /** Keys are From:rel:To. */
 export type PathPattern = {
@@ -25,26 +25,13 @@ export function pathPatternOf(types: Types, key: string): PathPattern | undefine
 }
 
 function followed({ inheritances }: Types, key: string): PathPattern {
-  const reach = (from: string, step: 'through' | 'next' | 'both'): Set<string> => {
-    const found = new Set([from]);
-    for (const reached of found) {
-      for (const one of inheritances) {
-        if (one.makes !== reached) continue;
-        if (step !== 'next') found.add(one.through);
-        if (step !== 'through') found.add(one.next);
-      }
-    }
-    return found;
-  };
-  const parts = reach(key, 'both');
-  const follows = new Map<string, readonly [string, string]>();
-  for (const { makes, through, next } of inheritances) {
-    if (!parts.has(makes)) continue;
-    for (const last of reach(through, 'next')) {
-      for (const first of reach(next, 'through')) follows.set(`${last} ${first}`, [last, first]);
-    }
-  }
-  return { begins: reach(key, 'through'), ends: reach(key, 'next'), follows: [...follows.values()] };
+  const firsts = closureOf(inheritances, ({ through }) => through);
+  const lasts = closureOf(inheritances, ({ next }) => next);
+  // Closed over both: what the parts of the parts are made of.
+  const parts = new Set([key]);
+  for (const part of parts) for (const found of [firsts(part), lasts(part)]) for (const one of found) parts.add(one);
+  const follows = followsOf(inheritances.filter(({ makes }) => parts.has(makes)));
+  return { begins: firsts(key), ends: lasts(key), follows };
 }
 
 /**

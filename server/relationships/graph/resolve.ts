@@ -7,6 +7,7 @@ import { limits } from '../../core/limits.ts';
 import type { InheritedPath, Step } from '../../facts/index.ts';
 import type { Inheritance, Types } from '../../types/index.ts';
 import type { Edge } from './schema.ts';
+import type { TooMuch } from './too-much.ts';
 
 /**
  * A relationship that holds: stored ones alone, or the two that it follows from by a way. `first` and `last` are the stored
@@ -22,9 +23,6 @@ type Held = {
   length: number;
   by?: { way: Inheritance; parts: readonly [Held, Held] };
 };
-
-/** What there is too much of, as a part of a sentence: more than 1,000 relationships. */
-export type TooMuch = string;
 
 type Resolved = {
   /** Those that hold at the root, stored ones first. */
