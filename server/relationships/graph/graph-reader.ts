@@ -251,7 +251,8 @@ function sideOf(
   asked: SideAsked,
 ): Side | TooMuch {
   if (found.length === 0) return { entries: [], paths: () => [] };
-  const edges = distinct(found);
+  // A side that is read as a whole has each once.
+  const edges = asked === 'all' ? found : distinct(found);
   if (edges.length > limits.factsEdgesMax) return tooMuchOf(edges);
   const isWanted = Array.isArray(asked)
     ? (name: string, node: Named) => isPointedTo(asked as readonly Pointer[], name, node)
