@@ -1,11 +1,12 @@
 import { defineConfig } from 'vitest/config';
 import { alone, kubernetes, plain, shared } from './test/groups.ts';
+import { WAIT_MS_MAX } from './test/helpers/wait.ts';
 import { clusterForTests } from './test/kubernetes/programs.ts';
 
 const postgres = 'test/helpers/postgres-global.ts';
-const seed = 'test/helpers/seed.ts';
+const setupFiles = ['test/helpers/seed.ts', 'test/helpers/assertions.ts'];
 /** Files that share a process load the product once. Each of them is checked for what it leaves behind. */
-const inOneProcess = { isolate: false, setupFiles: [seed, 'test/helpers/left-behind.ts'] };
+const inOneProcess = { isolate: false, setupFiles: [...setupFiles, 'test/helpers/left-behind.ts'] };
 /** Node itself refuses to start a process; what a unit test needs beside is allowed. */
 const noProcess = [
   '--permission',
@@ -19,10 +20,9 @@ const noProcess = [
 export default defineConfig({
   test: {
     pool: 'forks',
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-    // A busy machine draws late; what is not true by then never is.
-    expect: { poll: { timeout: 10_000 } },
+    testTimeout: 2 * WAIT_MS_MAX,
+    hookTimeout: 2 * WAIT_MS_MAX,
+    expect: { poll: { timeout: WAIT_MS_MAX } },
     experimental: { vcsProvider: './test/helpers/changed.ts' },
     // A worker is shared by the files of one project that follow one another: each has a place of its own in the order.
     projects: [
@@ -54,7 +54,7 @@ export default defineConfig({
           name: 'suite',
           include: ['test/**/*.test.ts'],
           exclude: [...plain, ...shared, ...alone, ...kubernetes],
-          setupFiles: [seed],
+          setupFiles,
           globalSetup: [postgres],
           maxWorkers: 2,
           sequence: { groupOrder: 3 },
@@ -65,7 +65,7 @@ export default defineConfig({
         test: {
           name: 'alone',
           include: alone,
-          setupFiles: [seed],
+          setupFiles,
           globalSetup: [postgres],
           maxWorkers: 1,
           sequence: { groupOrder: 4 },
@@ -76,7 +76,7 @@ export default defineConfig({
         test: {
           name: 'kubernetes',
           include: kubernetes,
-          setupFiles: [seed],
+          setupFiles,
           globalSetup: [postgres, 'test/helpers/cluster-global.ts'],
           maxWorkers: 1,
           sequence: { groupOrder: 5 },

@@ -2,7 +2,9 @@
 
 /** Seconds. `hooks` are those of the file and of its tests, before and after. */
 export type Durations = { start: number; import: number; setup: number; tests: number; hooks: number };
-export type ByFile = Readonly<Record<string, Durations>>;
+/** Tests that passed, and the assertions that those of the file made: what a change loses is seen in a diff. */
+export type Counts = { passed: number; assertions: number };
+export type ByFile = Readonly<Record<string, Durations & Counts>>;
 
 /** A file that takes less grows by half when the machine is busy for a moment. */
 const GROWN_SECONDS_MIN = 5;

@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { DefaultReporter, type TestModule } from 'vitest/node';
-import { type Durations, slowest } from './durations.ts';
+import { type ByFile, type Counts, type Durations, slowest } from './durations.ts';
 
 const FILES_A_LINE = 25;
 const SLOWEST = 10;
@@ -26,11 +26,19 @@ function durationsOf(module: TestModule): Durations {
   };
 }
 
+function countsOf(module: TestModule): Counts {
+  const tests = [...module.children.allTests()];
+  return {
+    passed: tests.filter((test) => test.result().state === 'passed').length,
+    assertions: sum(tests.map((test) => test.meta().assertions ?? 0)),
+  };
+}
+
 export default class extends DefaultReporter {
   #started = 0;
   #files = 0;
   #failed = 0;
-  readonly #durations: Record<string, Durations> = {};
+  readonly #byFile: Record<string, ByFile[string]> = {};
 
   override onTestRunStart: DefaultReporter['onTestRunStart'] = (specifications) => {
     super.onTestRunStart(specifications);
@@ -40,10 +48,10 @@ export default class extends DefaultReporter {
   };
 
   override onTestModuleEnd(module: TestModule): void {
-    this.#durations[module.relativeModuleId] = durationsOf(module);
+    this.#byFile[module.relativeModuleId] = { ...durationsOf(module), ...countsOf(module) };
     if (module.state() === 'failed') this.#failed += 1;
     super.onTestModuleEnd(module);
-    const done = Object.keys(this.#durations).length;
+    const done = Object.keys(this.#byFile).length;
     if (!this.isTTY && (done % FILES_A_LINE === 0 || done === this.#files)) this.log(this.#progress(done));
   }
 
@@ -56,13 +64,13 @@ export default class extends DefaultReporter {
     // Vitest would list each file that there is.
     if (modules.length === 0 && errors.length === 0) this.log('No file of tests is one of these.');
     else super.onTestRunEnd(modules, errors, reason);
-    const slow = slowest(this.#durations, SLOWEST).filter(([, all]) => all >= SLOW_SECONDS);
+    const slow = slowest(this.#byFile, SLOWEST).filter(([, all]) => all >= SLOW_SECONDS);
     if (slow.length > 0 && this.#files > 1) {
       this.log(`\nThe slowest files, of which each took ${SLOW_SECONDS} s or more:`);
       for (const [file, all] of slow) this.log(`${all.toFixed(0).padStart(6)} s  ${file}`);
     }
     const file = process.env.TEST_DURATIONS;
-    if (file !== undefined) writeFileSync(file, JSON.stringify(this.#durations));
+    if (file !== undefined) writeFileSync(file, JSON.stringify(this.#byFile));
   };
 
   #progress(done: number): string {

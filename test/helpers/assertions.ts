@@ -1,0 +1,12 @@
+/** How many assertions each test made, for the table that the end of a run prints (progress-reporter.ts). */
+import { afterEach, expect } from 'vitest';
+
+declare module 'vitest' {
+  interface TaskMeta {
+    assertions?: number;
+  }
+}
+
+afterEach(({ task }) => {
+  task.meta.assertions = expect.getState().assertionCalls;
+});
