@@ -23,6 +23,11 @@ export default defineConfig({
     testTimeout: 2 * WAIT_MS_MAX,
     hookTimeout: 2 * WAIT_MS_MAX,
     expect: { poll: { timeout: WAIT_MS_MAX } },
+    coverage: {
+      include: ['crds', 'server', 'operator', 'cli', 'packages/client/src'].map((part) => `${part}/**/*.ts`),
+      exclude: ['packages/client/src/generated/**'],
+      reporter: ['json-summary', 'html'],
+    },
     experimental: { vcsProvider: './test/helpers/changed.ts' },
     // A worker is shared by the files of one project that follow one another: each has a place of its own in the order.
     projects: [
@@ -32,7 +37,8 @@ export default defineConfig({
           name: 'unit',
           include: plain,
           ...inOneProcess,
-          execArgv: noProcess,
+          // Coverage asks V8 by its inspector, which that mode refuses.
+          ...(!process.argv.includes('--coverage') && { execArgv: noProcess }),
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },

@@ -6,34 +6,44 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { join, relative } from 'node:path';
 import { howToBuildSite, whyNoSite } from './docs-site/built.ts';
+import { byPart } from './helpers/coverage.ts';
 import { type ByFile, grown, printed } from './helpers/durations.ts';
 import { combined, countsOf, filesAgain, flakyFiles, flakyOf, merged, type Run } from './helpers/report.ts';
+import { createRunScratch } from './helpers/run-scratch.ts';
 import { clusterForTests, whyNoNode } from './kubernetes/programs.ts';
 import { chromiumPath, howToGetChromium } from './pages/chromium.ts';
 import { testFiles } from './units.ts';
 
 const root = join(import.meta.dirname, '..');
-const scratch = mkdtempSync(join(tmpdir(), 'accord-run-'));
+const scratch = createRunScratch();
 // In CI, where the race of one of ten thousand tests would fail the whole: what passes the second time is named.
 const isTriedAgain = process.env.TEST_RETRY === '1';
 /** How long the files took, of which the run of this moment adds its own. */
 const durations: Record<string, ByFile[string]> = {};
 
+/** A run that was stopped ends by itself in this time, or its processes are killed. */
+const STOPPING_MS_MAX = 5000;
 const running = new Set<ChildProcess>();
-// Whoever stops us stops vitest. What it left is removed before we end.
+let stoppedBy: NodeJS.Signals | undefined;
+// Whoever stops us stops vitest, which would wait for the test that runs. What is left is removed after us (run-scratch.ts).
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => {
-    for (const child of running) child.kill(signal);
+    stoppedBy = signal;
+    for (const child of running) child.kill('SIGTERM');
+    setTimeout(() => process.exit(128 + constants.signals[signal]), STOPPING_MS_MAX);
   });
 
 /** Runs vitest. One that ends without a report has failed as a whole, and said why. `log`: a file for what it prints. */
 async function runVitest(name: string, given: readonly string[], log?: string): Promise<Run> {
-  const [report, unhandled] = [join(scratch, `${name}.json`), join(scratch, `${name}-unhandled.json`)];
-  const took = join(scratch, `${name}-durations.json`);
+  const [report, unhandled] = [
+    join(scratch.directory, `${name}.json`),
+    join(scratch.directory, `${name}-unhandled.json`),
+  ];
+  const took = join(scratch.directory, `${name}-durations.json`);
   const own = ['progress', 'unhandled'].map((reporter) => `--reporter=./test/helpers/${reporter}-reporter.ts`);
   const output = log === undefined ? 'inherit' : openSync(log, 'w');
   const child = spawn(
@@ -42,12 +52,13 @@ async function runVitest(name: string, given: readonly string[], log?: string): 
     {
       cwd: root,
       stdio: ['inherit', output, output],
-      env: { ...process.env, TEST_UNHANDLED: unhandled, TEST_DURATIONS: took },
+      env: { ...process.env, ...scratch.env, TEST_UNHANDLED: unhandled, TEST_DURATIONS: took },
     },
   );
   running.add(child);
   const [code] = (await once(child, 'exit')) as [number | null];
   running.delete(child);
+  if (stoppedBy !== undefined) process.exit(128 + constants.signals[stoppedBy]);
   try {
     const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
     Object.assign(durations, read(took));
@@ -59,7 +70,7 @@ async function runVitest(name: string, given: readonly string[], log?: string): 
 
 /** The tests of Kubernetes mostly wait for its controllers: they run beside the rest, and are printed after it. */
 async function runWithKubernetes(retry: readonly string[]): Promise<Run> {
-  const log = join(scratch, 'kubernetes.log');
+  const log = join(scratch.directory, 'kubernetes.log');
   const [rest, kubernetes] = await Promise.all([
     runVitest('first', ['--project', '!kubernetes', ...retry]),
     runVitest('kubernetes', ['--project', 'kubernetes', ...retry], log),
@@ -95,7 +106,8 @@ if (again.size > 0) {
   run = combined(run, second, again);
 }
 flaky.push(...flakyOf(run.report, root));
-rmSync(scratch, { recursive: true, force: true });
+const left = await scratch.leftRunning();
+if (left.length > 0) console.log(`\nLEFT RUNNING by a test, and killed now:\n${left.join('\n')}\n`);
 
 const counts = countsOf(run);
 const skippedOf = (files: RegExp) =>
@@ -124,6 +136,10 @@ if (skippedOfSite > 0)
   console.log(
     `NOT RUN HERE: ${skippedOfSite} tests of the built documentation: ${whyNoSite()}. To build it: ${howToBuildSite}\n`,
   );
+if (given.includes('--coverage')) {
+  const summary = JSON.parse(readFileSync(join(root, 'coverage/coverage-summary.json'), 'utf8'));
+  console.log(`Coverage; coverage/index.html shows the lines.\n${byPart(summary, root).join('\n')}\n`);
+}
 const table = join(root, 'test/durations.json');
 const usual: ByFile = existsSync(table) ? JSON.parse(readFileSync(table, 'utf8')) : {};
 if (process.env.TEST_GROWN === '1') for (const line of grown(usual, durations)) console.log(line);
