@@ -1,5 +1,5 @@
 /** Erasures that are interrupted, repeated, asked for by those who may not, or met by others at work; and who comes back. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { erasingAudit } from '../../server/audit/index.ts';
 import { erasingDecisions } from '../../server/authz/index.ts';
 import { limits } from '../../server/core/limits.ts';
@@ -7,6 +7,7 @@ import { type ErasureServices, eraseActor } from '../../server/erasure/index.ts'
 import { sealWaiting, verifyLedger } from '../../server/ledger/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
+import { until } from '../helpers/wait.ts';
 import { WallClock } from '../invitations/inviting.ts';
 import { configClient } from '../policies/config-client.ts';
 import { livingTenant, search } from './living.ts';
@@ -25,9 +26,15 @@ const traces = async (text: string) => {
 const by = { actor: { type: 'cli', id: 'test' }, name: 'cli', requestId: 'test' };
 const erase = (tenant: string, id: string, services: ErasureServices = erasure, forMs?: number) =>
   eraseActor(services, tenant, by, { type: 'user', id, contacts: [] }, forMs);
+/** Megabytes are for one test only: whoever looks for traces reads all there is. */
+const forThisTest = (table: 'decision' | 'audit_entry', tenant: string) =>
+  onTestFinished(async () => {
+    await admin(`delete from accord.${table} where tenant = $1`, [tenant]);
+  });
 /** Decisions about somebody, with a text of so many bytes, and perhaps somebody else's name. */
-const largeDecisions = (tenant: string, count: number, id: string, bytes: number, other = 'nobody') =>
-  admin(
+const largeDecisions = (tenant: string, count: number, id: string, bytes: number, other = 'nobody') => {
+  forThisTest('decision', tenant);
+  return admin(
     `insert into accord.decision (tenant, at, caller, action, request, answer, revision, duration_us)
       select $1, '2026-01-01T00:00:00Z'::timestamptz + make_interval(secs => n), 'client:b', 'a', jsonb_build_object(
         'subject', jsonb_build_object('id', $3::text, 'type', 'user'),
@@ -35,6 +42,7 @@ const largeDecisions = (tenant: string, count: number, id: string, bytes: number
       from generate_series(1, $2::int) n`,
     [tenant, count, id, bytes, other],
   );
+};
 const decisionPortions = async (tenant: string, id: string) => {
   const { eraseSome } = erasingDecisions(authz.scheduler);
   const person = { tenant, type: 'user', id, isUser: true, contacts: [], replacement: 'erased:x' };
@@ -260,15 +268,16 @@ describe('two calls for one person', () => {
     const gone = async () =>
       admin("delete from accord.erased_actor where tenant = $1 and (progress ->> 'step')::int = 1", [tenant]);
     const second = rooms[1] as ErasureServices['rooms'][0];
-    const unlocked = second.eraseSome;
-    second.eraseSome = async (...args) => {
-      setTimeout(gone, 100);
-      second.eraseSome = unlocked;
-      await new Promise((resolve) => setTimeout(resolve, 10));
-      return unlocked(...args);
+    const endless = second.eraseSome;
+    let [calls, going]: [number, Promise<unknown>?] = [0];
+    // It has to wait for the portion that is under way, which holds the row.
+    second.eraseSome = (...args) => {
+      if (++calls === 2) going = gone();
+      return endless(...args);
     };
     const { status, removed } = await eraseActor(services, tenant, by, wanted());
     expect([status, removed.seen]).toEqual(['erased', expect.any(Number)]);
+    await going;
   });
 
   test.each([
@@ -345,6 +354,7 @@ describe('bounds', () => {
   ])('audit entries, %s: %i of %i bytes that name %s take %i portions', async (_, count, bytes, named, portions) => {
     const { tenant } = await livingTenant(server, clock);
     await admin('delete from accord.audit_entry where tenant = $1', [tenant]);
+    forThisTest('audit_entry', tenant);
     await admin(
       `insert into accord.audit_entry (tenant, at, actor, action, object_kind, object_name, detail)
         select $1, '2026-11-01T00:00:00Z'::timestamptz + make_interval(secs => n), '"client:b"', 'put', 'entity', 'car/1',
@@ -520,6 +530,7 @@ test('whoever looks while the person is erased writes nothing back', async () =>
   await living.live('olga', 'olga@example.com', 'paul');
   const question = { subject: { type: 'user', id: 'olga' }, action: 'car:drive', resource: { type: 'car', id: '1' } };
   let over = false;
+  let all = 0;
   const looking = Array.from({ length: 8 }, async () => {
     let count = 0;
     while (!over || count < 5) {
@@ -530,10 +541,11 @@ test('whoever looks while the person is erased writes nothing back', async () =>
       ]);
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
       count++;
+      all++;
     }
     return count;
   });
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await until('somebody who looks', () => all > 0);
   const sealing = sealWaiting(server.services.ledger);
   const { status } = await eraseActor(erasure, tenant, by, {
     type: 'user',
