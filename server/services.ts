@@ -46,6 +46,7 @@ type ServiceOptions = {
   clock?: Clock;
   applicationName: string;
   portal?: PortalOptions;
+  passwordCost?: BaseServices['passwordCost'];
   /** @default the product's, which others may follow */
   rooms?: readonly [...typeof allRooms, ...Room[]];
 };
@@ -73,6 +74,7 @@ export async function createServices(config: Config, options: ServiceOptions): P
     await database.assertConfined();
     const base: BaseServices = {
       ...{ config, clock, observe, database, encrypter, rooms, portal: options.portal },
+      passwordCost: options.passwordCost,
       ...{ outbound: createOutbound(await outboundOptions(config)), baseUrl: baseUrlOf(config) },
       ...{ server: randomUUID(), scheduler: new FairScheduler(clock), eventHints: new EventHints() },
     };

@@ -7,6 +7,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import { FairQueue } from '../core/fair-queue.ts';
 import { limits } from '../core/limits.ts';
+import type { BaseServices } from '../room/room.ts';
 import { accountProblem } from './problems.ts';
 import { networkOf, passwordBytes } from './rules.ts';
 
@@ -32,27 +33,37 @@ const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Z
 
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64').replace(/=+$/, '');
 
-const current = (nonce: Uint8Array): Parameters => ({
-  ...{ nonce, memory: limits.argonMemoryKibMin, passes: limits.argonPassesMax, parallelism: 1, tagLength: TAG_BYTES },
-});
+/** What a new hash costs. */
+type Cost = NonNullable<BaseServices['passwordCost']>;
+const usual: Cost = { memoryKib: limits.argonMemoryKibMin, passes: limits.argonPassesMax };
+
+type PasswordOptions = {
+  /** The worker's module. */
+  file?: URL;
+  /** For which one hash is waited for. */
+  hashMsMax?: number;
+  cost?: Cost | undefined;
+};
 
 export class Passwords {
   readonly #file: URL;
   readonly #hashMsMax: number;
+  readonly #cost: Cost;
   /** One item for each that waits of a tenant, and which of these is next. */
   readonly #turns = new FairQueue<string, undefined>();
   readonly #byNetwork = new Map<string, FairQueue<string, Waiting>>();
   /** The parameters of the hash where no password is stored, so that the answer takes as long. */
-  readonly #nobody = current(randomBytes(SALT_BYTES));
+  readonly #nobody: Parameters;
   #worker: Worker | undefined;
   #running: (Waiting & { timer: NodeJS.Timeout }) | undefined;
   #nextId = 1;
   #closed = false;
 
-  /** @param file the worker's module @param hashMsMax for which one hash is waited for */
-  constructor(file: URL = WORKER, hashMsMax: number = limits.passwordHashMsMax) {
+  constructor({ file = WORKER, hashMsMax = limits.passwordHashMsMax, cost = usual }: PasswordOptions = {}) {
     this.#file = file;
     this.#hashMsMax = hashMsMax;
+    this.#cost = cost;
+    this.#nobody = this.#parameters();
   }
 
   /** How many hashes of a tenant wait. */
@@ -66,7 +77,7 @@ export class Passwords {
    * @throws Problem passwords_busy
    */
   async hash(asker: Asker, password: string): Promise<string> {
-    const parameters = current(randomBytes(SALT_BYTES));
+    const parameters = this.#parameters();
     const tag = await this.#derive(asker, passwordBytes(password) ?? new Uint8Array(), parameters);
     const { memory, passes, parallelism, nonce } = parameters;
     return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(nonce)}$${base64(tag)}`;
@@ -97,6 +108,11 @@ export class Passwords {
     this.#fail(new Error('shutting down'));
     for (let next = this.#shift(); next; next = this.#shift()) next.reject(new Error('shutting down'));
     await worker?.terminate();
+  }
+
+  #parameters(): Parameters {
+    const { memoryKib: memory, passes } = this.#cost;
+    return { nonce: randomBytes(SALT_BYTES), memory, passes, parallelism: 1, tagLength: TAG_BYTES };
   }
 
   #derive({ tenant, network }: Asker, message: Uint8Array, parameters: Parameters): Promise<Uint8Array> {

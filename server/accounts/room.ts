@@ -21,7 +21,7 @@ type RoomServices = AccountServices &
 export const accountsRoom = defineRoom({
   name: 'accounts',
   tables: ['account_challenge', 'account_credential', 'account_identity', 'account_token', 'login_attempt', 'account'],
-  create({ encrypter, baseUrl, observe }, use): RoomServices {
+  create({ encrypter, baseUrl, observe, passwordCost }, use): RoomServices {
     const listeners: AccountListener[] = [];
     return {
       ...{
@@ -32,7 +32,7 @@ export const accountsRoom = defineRoom({
         listeners,
         waitForRevision: use(snapshotRoom).waitForRevision,
       },
-      ...{ passwords: new Passwords(), weak: readWeakList() },
+      ...{ passwords: new Passwords({ cost: passwordCost }), weak: readWeakList() },
       onAccountChanged: (listener) => listeners.push(listener),
     };
   },

@@ -48,6 +48,8 @@ export type BaseServices = {
   /** This process, a UUID: as accord.server knows it. */
   readonly server: string;
   readonly portal?: PortalOptions | undefined;
+  /** Of new hashes of passwords. No configuration states it: a program that does is a test. */
+  readonly passwordCost?: Readonly<{ memoryKib: number; passes: number }> | undefined;
   /** Turns of the main thread, tenant by tenant. */
   readonly scheduler: FairScheduler;
   /** Told of each commit that emitted events. */

@@ -6,6 +6,7 @@ import { Passwords } from '../../server/accounts/passwords.ts';
 import { networkOf, passwordBytes } from '../../server/accounts/rules.ts';
 import { limits } from '../../server/core/limits.ts';
 import { write } from '../../server/writes/index.ts';
+import { passwordCost } from '../helpers/server.ts';
 import { createAccountsServer, password, tokenOf } from './accounts.ts';
 
 const server = await createAccountsServer();
@@ -59,9 +60,11 @@ describe('a password', () => {
 
 describe('the thread of passwords', () => {
   const busy = { code: 'passwords_busy', status: 503 };
+  /** A worker that never answers. */
+  const silence = new URL('data:text/javascript,setInterval(() => {}, 1000)');
 
   test('takes passwordQueuePerNetworkMax of a network, and those of other networks and tenants meanwhile', async () => {
-    const passwords = new Passwords();
+    const passwords = new Passwords({ cost: passwordCost });
     const order: string[] = [];
     const hash = (tenant: string, network = '192.0.2.1') =>
       passwords.verify({ tenant, network }, password, undefined).then(() => order.push(`${tenant} ${network}`));
@@ -75,7 +78,7 @@ describe('the thread of passwords', () => {
   });
 
   test('takes passwordQueuePerTenantMax of a tenant', async () => {
-    const passwords = new Passwords();
+    const passwords = new Passwords({ cost: passwordCost });
     const hash = (at: number, tenant = 'busy') =>
       passwords.verify({ tenant, network: `192.0.2.${at % 200}` }, password, undefined);
     const storm = Array.from({ length: limits.passwordQueuePerTenantMax + 1 }, (_, at) => hash(at));
@@ -90,30 +93,28 @@ describe('the thread of passwords', () => {
     const tenant = await server.open();
     const { email } = await server.account(tenant, 'busy@example.org');
     const network = '192.0.2.7';
-    const guess = (from = '192.0.2.8') => logIn(accounts, tenant, { email, password: 'wrong', network: from });
+    const guess = (from = '192.0.2.8', by = accounts) => logIn(by, tenant, { email, password: 'wrong', network: from });
     for (let i = 2; i < limits.loginFailuresFreeMax; i++) expect(await guess()).toEqual({ refused: 'credentials' });
     const signedUp = { email: 'new@example.org', network: '192.0.2.8' };
     await server.mails();
     await signUp(accounts, tenant, { ...signedUp, password });
     const token = tokenOf((await server.mails())[0]!.link);
-    const open = (given: string, from = signedUp.network) =>
-      verifyEmail(accounts, tenant, { token, password: given, network: from });
+    const open = (given: string, from = signedUp.network, by = accounts) =>
+      verifyEmail(by, tenant, { token, password: given, network: from });
     await write(accounts, { tenant }, { locks: 'records' }, async (unit) => {
       for (let i = 2; i < limits.loginFailuresFreeMax; i++)
         await beginAttempt(accounts.encrypter, unit, 'login', signedUp);
     });
-    // It stays busy, however long the two attempts take.
-    let isOver = false;
-    const flood = Array.from({ length: limits.passwordQueuePerNetworkMax + 20 }, async () => {
-      while (!isOver) {
-        await accounts.passwords.verify({ tenant, network }, 'x', undefined).catch(() => {});
-        await new Promise((resolve) => setTimeout(resolve, 2));
-      }
-    });
-    await expect(guess(network)).rejects.toMatchObject(busy);
-    await expect(open(password, network)).rejects.toMatchObject(busy);
-    isOver = true;
-    await Promise.all(flood);
+    const stuck = new Passwords({ file: silence });
+    const busyAccounts = { ...accounts, passwords: stuck };
+    const waiting = Array.from({ length: limits.passwordQueuePerNetworkMax + 1 }, () =>
+      stuck.verify({ tenant, network }, 'x', undefined),
+    );
+    const ended = Promise.allSettled(waiting);
+    await expect(guess(network, busyAccounts)).rejects.toMatchObject(busy);
+    await expect(open(password, network, busyAccounts)).rejects.toMatchObject(busy);
+    await stuck.close();
+    await ended;
     expect(await guess()).toEqual({ refused: 'credentials' });
     expect(await open('wrong')).toEqual({ refused: 'credentials', email: signedUp.email });
     expect(await open('wrong')).toHaveProperty('retryAfterSeconds', 1);
@@ -125,10 +126,10 @@ describe('the thread of passwords', () => {
   });
 
   test('is replaced when it ends or does not answer within passwordHashMsMax', async () => {
-    const ending = new Passwords(new URL(`data:text/javascript,setTimeout(() => process.exit(3), 50)`));
+    const ending = new Passwords({ file: new URL('data:text/javascript,process.exit(3)') });
     await expect(ending.hash({ tenant: 't' }, password)).rejects.toThrow('exit 3');
     await ending.close();
-    const silent = new Passwords(new URL('data:text/javascript,setInterval(() => {}, 1000)'), 200);
+    const silent = new Passwords({ file: silence, hashMsMax: 200 });
     await expect(silent.hash({ tenant: 't' }, password)).rejects.toThrow('took too long');
     const waiting = expect(silent.hash({ tenant: 't' }, password)).rejects.toThrow('shutting down');
     await silent.close();

@@ -1,6 +1,9 @@
 /** Signing up by an invitation and logging in by password. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { logIn, readAccount, sendSignUpAgain, signUp, verifyEmail } from '../../server/accounts/index.ts';
+import { Passwords } from '../../server/accounts/passwords.ts';
+import { storedPassword } from '../../server/accounts/services.ts';
+import { readByEmail } from '../../server/accounts/store.ts';
 import { limits } from '../../server/core/limits.ts';
 import { putTenant } from '../../server/tenants/index.ts';
 import { manifestWriter, tenantSpec } from '../helpers/server.ts';
@@ -73,12 +76,19 @@ describe('an account', () => {
   });
 });
 
-test('passwords are in the database only as argon2id under the master key', async () => {
+test('passwords are in the database only as argon2id under the master key, at the cost of the limits', async () => {
   const tenant = await server.tenant();
-  const stored = await accounts.passwords.hash({ tenant }, password);
+  const passwords = new Passwords();
+  onTestFinished(() => passwords.close());
+  const [usual, email] = [{ ...accounts, passwords }, 'costly@example.org'];
+  const made = await signUp(usual, tenant, { email, password, invitedEmail: email });
+  const stored = await server.services.database.read(tenant, async (tx) =>
+    storedPassword(accounts, tenant, await readByEmail(tx, tenant, email)),
+  );
+  expect(made.status).toBe('created');
   expect(stored).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
   expect([limits.argonMemoryKibMin, limits.argonPassesMax]).toEqual([19_456, 2]);
-  expect(await accounts.passwords.verify({ tenant }, password, stored)).toBe(true);
-  expect(await accounts.passwords.verify({ tenant }, `${password} `, stored)).toBe(false);
+  expect(await logIn(usual, tenant, { email, password })).toHaveProperty('account');
+  expect(await logIn(usual, tenant, { email, password: `${password} ` })).toEqual({ refused: 'credentials' });
   expect(clock.now()).toBeGreaterThan(0);
 });

@@ -1,5 +1,5 @@
 /** The client against a real server, by itself and behind a proxy that loses answers. */
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import {
   AccordNetworkError,
   AccordResponseError,
@@ -8,6 +8,7 @@ import {
   createClient,
   isAllowed,
 } from '../../packages/client/src/index.ts';
+import { until } from '../helpers/wait.ts';
 import { question, startForClient, startProxy } from './start.ts';
 
 const { tenant, admin, client, origin, secret } = await startForClient();
@@ -107,7 +108,7 @@ test('time is limited for each attempt, and a signal ends all at once', async ()
   expect(proxy.seen).toHaveLength(2);
   const reason = new Error('gone');
   const controller = new AbortController();
-  void vi.waitFor(() => expect(proxy.seen).toHaveLength(3), 10_000).then(() => controller.abort(reason));
+  void until('the third request', () => proxy.seen.length === 3).then(() => controller.abort(reason));
   const slow = client({ baseUrl: proxy.baseUrl, token: 't' });
   await expect(slow.allowed(question('ann'), { signal: controller.signal })).rejects.toBe(reason);
   await expect(slow.allowed(question('ann'), { signal: controller.signal })).rejects.toBe(reason);
@@ -143,11 +144,13 @@ test('a token is renewed before it expires', async () => {
     asked++;
     return Response.json({ ...((await answer.json()) as object), expires_in: 3 });
   };
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
   const accord = client({ fetch: short });
   await accord.allowed(question('ann'));
   await accord.allowed(question('ann'));
   expect(asked).toBe(1);
-  await new Promise((done) => setTimeout(done, 2750));
+  vi.advanceTimersByTime(2750);
   await accord.allowed(question('ann'));
   expect(asked).toBe(2);
 });
@@ -171,11 +174,13 @@ test('a function for a token is bounded by the time and the signal, and asked ag
   expect(late.message).toContain('was not answered within 50 ms');
   const reason = new Error('gone');
   const controller = new AbortController();
-  setTimeout(() => controller.abort(reason), 20);
-  const slow = client({ token: () => new Promise<string>(() => {}) });
+  const asking = Promise.withResolvers<void>();
+  const never = () => new Promise<string>(() => asking.resolve());
+  void asking.promise.then(() => controller.abort(reason));
+  const slow = client({ token: never });
   await expect(slow.allowed(question('ann'), { signal: controller.signal })).rejects.toBe(reason);
 
-  const asking = async (error: Error) => {
+  const askingWith = async (error: Error) => {
     let asked = 0;
     const token = async () => {
       asked++;
@@ -185,12 +190,12 @@ test('a function for a token is bounded by the time and the signal, and asked ag
     expect(thrown).toBeInstanceOf(AccordTokenError);
     return { asked, thrown };
   };
-  const unknown = await asking(new Error('no network'));
+  const unknown = await askingWith(new Error('no network'));
   expect([unknown.asked, unknown.thrown.message]).toEqual([3, expect.stringContaining('no network')]);
   const busy = new AccordTokenError('busy', { status: 503 });
-  expect(await asking(busy)).toEqual({ asked: 3, thrown: busy });
+  expect(await askingWith(busy)).toEqual({ asked: 3, thrown: busy });
   const over = new AccordTokenError('over', { status: 400, error: 'invalid_grant' });
-  expect(await asking(over)).toEqual({ asked: 1, thrown: over });
+  expect(await askingWith(over)).toEqual({ asked: 1, thrown: over });
 });
 
 test('paths, queries and lists are those of the API', async () => {

@@ -1,9 +1,10 @@
 /** verifyWebhook against what the server really sends, before and after its secret is rotated, and against forgeries. */
 import { Webhook } from 'standardwebhooks';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { AccordWebhookError, verifyWebhook } from '../../packages/client/src/index.ts';
 import { signedHeaders } from '../../server/events/index.ts';
 import { runTasks } from '../../server/room/tasks.ts';
+import { until } from '../helpers/wait.ts';
 import { startEndpoint } from '../subscriptions/endpoint.ts';
 import { startForClient } from './start.ts';
 
@@ -21,7 +22,7 @@ test('a delivery of the server is authentic by its secret, and by either of two 
     const relationship = { relationshipType: 'drives', to: { type: 'car', id: car } };
     await client().call('POST', '/{tenant}/actors/{type}/{id}/relationships', { path, body: relationship });
     const about = () => endpoint.received.find((one) => JSON.parse(one.body).subject === `car/${car}`);
-    return vi.waitFor(() => about() ?? expect.unreachable(), { timeout: 15_000, interval: 20 });
+    return until(`the delivery about car ${car}`, about);
   };
   try {
     const first = await next('1');

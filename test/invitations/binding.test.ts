@@ -1,10 +1,10 @@
 /** Invitations that are bound to their contact: only a token whose verified address is the invited one accepts. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { startIdentityProvider } from '../core/auth/identity-provider.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
+import { until } from '../helpers/wait.ts';
 import { configClient } from '../policies/config-client.ts';
 import { body, type Called, invitingTenant, WallClock } from './inviting.ts';
 
@@ -241,7 +241,7 @@ describe('a binding that changes', () => {
       );
       const accepting = accept(eve, 'eve', requestToken);
       const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-      while ((await asAdmin(server.db.adminUrl, waiting, [])).length === 0) await sleep(10);
+      await until('the one who accepts', async () => (await asAdmin(server.db.adminUrl, waiting, [])).length > 0);
       await writer.query('commit');
       expect(codeOf(await accepting)).toEqual(mismatch);
     } finally {

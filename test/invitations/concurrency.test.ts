@@ -1,12 +1,12 @@
 /** Exactly once: many accepts in flight over real connections, of one invitation and of its last uses. */
 import { createConnection } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { Agent, fetch } from 'undici';
 import { afterAll, expect, test } from 'vitest';
 import { eraseTenant } from '../../server/tenants/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer, manifestWriter } from '../helpers/server.ts';
+import { until } from '../helpers/wait.ts';
 import { body, invitingTenant } from './inviting.ts';
 
 const FLYING = 500;
@@ -135,7 +135,7 @@ test('erasing the tenant waits for an invitation that is being made, and takes i
   await gate.connect();
   const waiting = async (n: number) => {
     const query = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    while ((await behind(query, [])).length < n) await sleep(10);
+    await until(`${n} who wait`, async () => (await behind(query, [])).length >= n);
   };
   // The one that is being made stops after it has taken hold of its type.
   await gate.query('begin; lock table accord.invitation in share mode');

@@ -228,7 +228,7 @@ describe('GET events/me', () => {
       return new ServedTenant({ ...snapshot, spec }, () => true);
     };
     const snapshot = { ...server.services.snapshot, tenantOf };
-    const app = await createApp(server.config, { ...server.services, snapshot });
+    const app = await createApp(server.config, { ...server.services, snapshot }, { eventLoopDelayMsMax: 0 });
     const headers = { authorization: `Bearer ${await server.user(tenant, 'alice')}` };
     const reply = await app.inject({ url: `/${tenant}/consents/events/me`, headers });
     await app.close();
@@ -485,7 +485,7 @@ describe('GET export', () => {
       leave();
       return status;
     };
-    await expect.poll(statusNow, { timeout: 10_000 }).toBe(200);
+    await expect.poll(statusNow).toBe(200);
     await app.close();
   });
 

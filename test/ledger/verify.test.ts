@@ -1,6 +1,6 @@
 /** Sealing and verifying: what a superuser of the database does to a sealed ledger, and what verifying says of it. */
 import { decodeProtectedHeader } from 'jose';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
 import { chained, genesis, leafOf } from '../../server/ledger/digest.ts';
 import { eraseIn, sealing as sealingTask, sealWaiting, verifyLedger } from '../../server/ledger/index.ts';
@@ -10,6 +10,7 @@ import { runTasks } from '../../server/room/tasks.ts';
 import { eraseTenant, putTenant } from '../../server/tenants/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer, manifestWriter, tenantSpec } from '../helpers/server.ts';
+import { untilPasses } from '../helpers/wait.ts';
 import { entriesOf, entry, type Row, sealed, T0 } from './chain.ts';
 
 const server = await createTestServer();
@@ -150,7 +151,7 @@ describe('sealing', () => {
     const stop = runTasks([sealingTask(sealing)], () => {});
     for (const entries of [1, 2]) {
       await ledger.append(tenant, [entry({ time: T0 + entries })]);
-      await vi.waitFor(async () => expect(await verify(tenant)).toMatchObject({ valid: true, entries }), 10_000);
+      await untilPasses('the entry', async () => expect(await verify(tenant)).toMatchObject({ valid: true, entries }));
     }
     await stop();
     await ledger.append(tenant, [entry()]);

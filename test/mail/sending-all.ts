@@ -1,8 +1,8 @@
 /** Sends what is due, as a server does in the background. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { utc } from '../../server/core/instants.ts';
 import { tenantsDue } from '../../server/mail/store.ts';
 import type { TestServer } from '../helpers/server.ts';
+import { until } from '../helpers/wait.ts';
 
 type Sending = Pick<TestServer, 'services'>;
 
@@ -22,6 +22,7 @@ export async function sendWhile<T>({ services }: Sending, work: () => Promise<T>
 export function sendAll(server: Sending): Promise<void> {
   const { database, clock } = server.services.mail;
   return sendWhile(server, async () => {
-    while ((await database.system((tx) => tenantsDue(tx, utc(clock.now())))).length > 0) await sleep(20);
+    const due = () => database.system((tx) => tenantsDue(tx, utc(clock.now())));
+    await until('all mails that are due', async () => (await due()).length === 0);
   });
 }

@@ -1,7 +1,7 @@
 /** Invitations: who may make them, who may use them, and exactly how often. */
 import pg from 'pg';
 import { Type } from 'typebox';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Role, roles } from '../../server/core/auth/schema.ts';
 import { Json } from '../../server/core/db/rows.ts';
 import { sql } from '../../server/core/db/sql.ts';
@@ -16,6 +16,7 @@ import {
 } from '../../server/members/index.ts';
 import { baseUrl, createTestApp, send } from '../access/test-app.ts';
 import { createTestDatabase } from '../helpers/database.ts';
+import { until } from '../helpers/wait.ts';
 
 const db = await createTestDatabase();
 const server = await createTestApp(db);
@@ -209,10 +210,10 @@ describe('who may', async () => {
     ["another tenant's security-admin", () => tokenOf(other, 'security-admin')],
   ]);
   const id = '0199a0b0-0000-7000-8000-000000000000';
-  const cells = [...callers].flatMap(([who, tokenFor]) =>
+  const cells = [...callers].flatMap(([who, tokenFor], at) =>
     [
       ['GET', path(name), undefined, 200],
-      ['POST', path(name), { email: `x${Math.random()}@example.com`, role: 'support' }, 201],
+      ['POST', path(name), { email: `x${at}@example.com`, role: 'support' }, 201],
       ['DELETE', path(name, `/${id}`), undefined, 404],
     ].map(([method, url, body, granted]) => ({ who, tokenFor, method, url, body, granted })),
   );
@@ -421,7 +422,7 @@ test('no more than redeemingsMax are redeemed at once: the route is open to ever
     );
   await client.query('begin; lock table accord.member_invitation in access exclusive mode');
   const answers = Array.from({ length: limits.redeemingsMax + 3 }, () => redeem(secret));
-  await vi.waitFor(async () => expect(await waiting()).toBe(limits.redeemingsMax), 10_000);
+  await until('as many as may be', async () => (await waiting()) === limits.redeemingsMax);
   for (let i = 0; i < 5; i++) expect(await waiting()).toBe(limits.redeemingsMax);
   await client.query('rollback');
   await client.end();

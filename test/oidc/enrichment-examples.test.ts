@@ -170,9 +170,7 @@ describe.each([
       { base: silent.url },
     ]) {
       const logIn = await provider.with(settings);
-      const begun = performance.now();
       expect([settings, await logIn('auth0|alice')]).toEqual([settings, {}]);
-      expect(performance.now() - begun).toBeLessThan(15_000); // and not for ever
     }
     const logIn = await provider.with({});
     for (const answer of [

@@ -6,7 +6,9 @@ import { tooLong } from '../../server/oidc/parameters.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { basic, callback, createOidcServer } from './relying-party.ts';
 
-const server = await createOidcServer({ ACCORD_TRUST_PROXY: '127.0.0.1' });
+let stoodStill: number | undefined;
+const clock = { now: () => Date.now(), monotonic: () => stoodStill ?? performance.now() };
+const server = await createOidcServer({ ACCORD_TRUST_PROXY: '127.0.0.1' }, { clock });
 const { post, origin } = server;
 const tenant = await server.tenant();
 const left = 'https://app.test/left?by=log-out';
@@ -39,17 +41,13 @@ const rows = (model: string) =>
       where tenant = '${tenant}' and model = '${model}'`,
   ).then(([row]) => row as { n: number; bytes: number });
 
-/** Meanwhile others of the network take whatever it may begin. */
+/** Others of the network took whatever it may begin, and no time passes in which it may begin more. */
 async function whileUsedUp<T>(model: string, ip: string, work: () => Promise<T>): Promise<T> {
   const { beginnings } = server.services.oidc as unknown as { beginnings: Beginnings };
-  let isOver = false;
-  const takeAll = () => {
-    while (beginnings.take(tenant, model, ip));
-    if (!isOver) setImmediate(takeAll);
-  };
-  takeAll();
+  stoodStill = performance.now();
+  while (beginnings.take(tenant, model, ip));
   return work().finally(() => {
-    isOver = true;
+    stoodStill = undefined;
   });
 }
 

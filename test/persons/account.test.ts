@@ -164,9 +164,7 @@ describe('sessions', () => {
     expect(isLogIn(await show())).toBe(true);
   });
 
-  test('at most accountItemsMax are read at once, and all others are ended all the same', {
-    timeout: 60_000,
-  }, async () => {
+  test('at most accountItemsMax are read at once, and all others are ended all the same', async () => {
     const { id, show, end } = await person();
     for (let i = 0; i <= limits.accountItemsMax; i++)
       await beginSession(accounts, tenant, { id, epoch: 1 }, clock.now());

@@ -15,6 +15,7 @@ import { pauseMs } from '../../server/writes/retry.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { EmittedEvents } from '../helpers/emitted.ts';
 import { createTestServer, manifestWriter } from '../helpers/server.ts';
+import { until } from '../helpers/wait.ts';
 import { entry } from '../ledger/chain.ts';
 
 const server = await createTestServer();
@@ -168,7 +169,7 @@ describe('events', () => {
     const tenant = await server.tenant();
     const { result: now } = await write(services, { tenant, by }, records, async (unit) => {
       unit.emit(noteDeleted, deleted);
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await until('the clock to go on', () => services.clock.now() > unit.now);
       return unit.now;
     });
     expect((await events.take()).filter(({ type }) => type === 'NOTE_DELETED')).toEqual([
