@@ -3,12 +3,13 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { decodeJwt } from 'jose';
 import * as oc from 'openid-client';
-import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { setAccountEnabled } from '../../server/accounts/index.ts';
 import { type ClientSpec, deleteClient, putClient } from '../../server/clients/index.ts';
 import { limits } from '../../server/core/limits.ts';
 import { apiOwner } from '../../server/core/ownership.ts';
 import type { TenantSnapshot } from '../../server/snapshot/index.ts';
+import { until } from '../helpers/wait.ts';
 import { begin, createAccount, logIn, password, webSpec } from './logging-in.ts';
 import { audience, Browser, basic, callback, createOidcServer, type Spec } from './relying-party.ts';
 
@@ -22,11 +23,8 @@ const config = await discover(tenant, 'web', oc.ClientSecretBasic(secret));
 const back: Spec = { grantTypes: ['client_credentials'], scopes: ['authz:evaluate'] };
 const apiSecret = await register(tenant, 'api', back);
 const machineSecret = await register(tenant, 'machine', back);
-/** What a test does from here on is all of one second. */
-function standStill(): void {
-  vi.useFakeTimers({ toFake: ['Date'], now: 1000 * Math.ceil(Date.now() / 1000) });
-  onTestFinished(() => void vi.useRealTimers());
-}
+/** What follows is of one second then, as good as always; it must be right when it is not. */
+const beginningOfSecond = () => until('the beginning of a second', () => Date.now() % 1000 <= 300);
 const outcome = (promise: Promise<unknown>) =>
   promise.then(
     () => 'accepted',
@@ -363,7 +361,7 @@ describe('logging out', () => {
       await tokensOf({ audience }),
     ];
     const page = await here.browser.open(`${issuerOf(tenant)}/end-session?client_id=web`);
-    standStill();
+    await beginningOfSecond();
     await here.browser.submit(page, '/end-session/confirm', { logout: 'yes' });
     expect((await decide(there.access_token)).status).toBe(401);
     const refreshed = await oc.refreshTokenGrant(config, there.refresh_token as string);
@@ -372,7 +370,7 @@ describe('logging out', () => {
 
   test('a client that was disabled and enabled gets a good token at once', async () => {
     await register(tenant, 'switched', back);
-    standStill();
+    await beginningOfSecond();
     const as = basic('switched', await register(tenant, 'switched', { ...back, enabled: false }));
     const held = server.services.snapshots.get(tenant) as TenantSnapshot;
     const { secrets: _, ...spec } = held.clients.get('switched') as object as ClientSpec & { secrets: unknown };
