@@ -36,30 +36,19 @@ export const plain = unitFiles().filter((file) => !(file in apart) && !long.some
  */
 const folders = [
   'access',
-  'accounts',
   'api',
   'audit',
   'authzen',
-  'client',
   'clients',
-  'consents',
   'definitions',
-  'erasure',
   'facts',
   'graphql',
   'idempotency',
-  'invitations',
   'issuers',
   'keys',
   'ledger',
-  'mail',
   'members',
-  'oidc',
   'overview',
-  'pages',
-  'people',
-  'persons',
-  'portal',
   'pseudonyms',
   'rego',
   'resources',
@@ -68,9 +57,6 @@ const folders = [
   'writes',
 ];
 
-const elsewhere = new Set([...plain, ...alone, ...ofOneProcess]);
-
 export const shared = testFiles().filter(
-  (file) =>
-    folders.includes(file.split('/')[1] as string) && !elsewhere.has(file) && !file.endsWith('.browser.test.ts'),
+  (file) => folders.includes(file.split('/')[1] as string) && !plain.includes(file) && !(file in apart),
 );
