@@ -9,9 +9,12 @@ export const kubernetes = ['test/kubernetes/**/*.test.ts'];
 
 /** Files whose process is their own, each with the reason, though the rest of their folder shares one. */
 const apart: Record<string, string> = {
+  'test/client/client.test.ts': 'It leaves timers behind: requests that nobody answers go on after it.',
   'test/core/fair-scheduler.test.ts': 'On a busy machine, turns that it asked for still go on when it ends.',
   'test/mail/liquid.test.ts': 'Its templates have 50 ms of CPU, also for the garbage of the files before it.',
   'test/mail/liquid-busy.test.ts': 'Its templates have 50 ms of CPU, also for the garbage of the files before it.',
+  'test/mail/sending.test.ts': 'It leaves timers behind: attempts at silent mail servers go on after it.',
+  'test/oidc/upstream-bounds.test.ts': 'It leaves timers behind: requests that nobody answers go on after it.',
   'test/rego/hostile-compile.test.ts': 'It replaces the timers of its process.',
   'test/rego/hostile-evaluate.test.ts': 'It measures the memory of its process.',
   'test/rego/plan/hostile.test.ts': 'It measures the memory of its process.',
@@ -36,19 +39,30 @@ export const plain = unitFiles().filter((file) => !(file in apart) && !long.some
  */
 const folders = [
   'access',
+  'accounts',
   'api',
   'audit',
   'authzen',
+  'client',
   'clients',
+  'consents',
   'definitions',
+  'erasure',
   'facts',
   'graphql',
   'idempotency',
+  'invitations',
   'issuers',
   'keys',
   'ledger',
+  'mail',
   'members',
+  'oidc',
   'overview',
+  'pages',
+  'people',
+  'persons',
+  'portal',
   'pseudonyms',
   'rego',
   'resources',
@@ -57,6 +71,9 @@ const folders = [
   'writes',
 ];
 
+const elsewhere = new Set([...plain, ...alone, ...ofOneProcess]);
+
 export const shared = testFiles().filter(
-  (file) => folders.includes(file.split('/')[1] as string) && !plain.includes(file) && !(file in apart),
+  (file) =>
+    folders.includes(file.split('/')[1] as string) && !elsewhere.has(file) && !file.endsWith('.browser.test.ts'),
 );
