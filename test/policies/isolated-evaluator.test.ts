@@ -58,6 +58,7 @@ test(`${limits.isolatedPatientPerTenantMax} of a tenant may wait (isolatedPatien
 describe('a worker', () => {
   test('that takes longer to start than an evaluation may last does not fail it', async () => {
     const { engine: made } = engine(
+      // A worker that takes long: nobody can tell it that its time is over.
       `await new Promise((resolve) => setTimeout(resolve, ${limits.isolatedTimeoutMs} + 500));`,
     );
     await runTests(made, program, tests, 0);
