@@ -8,6 +8,7 @@ import type { Observation } from '../../server/core/observe.ts';
 import { putPolicy } from '../../server/policies/index.ts';
 import { Snapshots } from '../../server/snapshot/index.ts';
 import { disableTenant, eraseTenant, putTenant } from '../../server/tenants/index.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
 import { createTestServer, manifestWriter, tenantSpec } from '../helpers/server.ts';
 import { turns, untilPasses } from '../helpers/wait.ts';
 
@@ -15,11 +16,7 @@ const server = await createTestServer();
 const { services } = server;
 const admin = new pg.Client({ connectionString: server.db.adminUrl });
 await admin.connect();
-const closing: (() => Promise<void>)[] = [];
-afterAll(async () => {
-  for (const close of closing) await close();
-  await admin.end();
-});
+afterAll(() => admin.end());
 
 /** Another server's snapshots on the same database, under connections of its own name. */
 async function follower({ maxStalenessMs = 600_000 } = {}) {
@@ -34,7 +31,7 @@ async function follower({ maxStalenessMs = 600_000 } = {}) {
     ...{ clock: systemClock, observe },
   });
   await snapshots.start();
-  closing.push(async () => {
+  closeAtEnd(async () => {
     await snapshots.close();
     await database.close();
   });

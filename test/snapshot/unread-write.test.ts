@@ -1,10 +1,11 @@
 /** What a server cannot read: a write that is committed is answered as such, and a reading that failed is made up for. */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { systemClock } from '../../server/core/clock.ts';
 import { Snapshots } from '../../server/snapshot/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { until } from '../helpers/wait.ts';
 
@@ -43,7 +44,7 @@ async function follower() {
     ...{ database, parts: own.parts, baseUrl, server: randomUUID(), maxStalenessMs, clock, observe: () => {} },
   });
   await snapshots.start();
-  afterAll(() => snapshots.close());
+  closeAtEnd(() => snapshots.close());
   const putForward = () => {
     ahead += maxStalenessMs + 1;
   };

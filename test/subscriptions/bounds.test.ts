@@ -1,7 +1,7 @@
 /** Bounds of deliveries, and what needs no endpoint. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { waitingLanes } from '../../server/core/db/lanes.ts';
 import { limits } from '../../server/core/limits.ts';
 import { createOutbound } from '../../server/core/outbound/outbound.ts';
@@ -10,6 +10,7 @@ import { erasingDeliveries } from '../../server/subscriptions/lanes/erasing.ts';
 import { excerptOf } from '../../server/subscriptions/lanes/excerpts.ts';
 import { healthAfter, ONCE, settle } from '../../server/subscriptions/lanes/step.ts';
 import { EndpointToken } from '../../server/subscriptions/lanes/token.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
 import { startEndpoint, untilReceived } from './endpoint.ts';
 import { createLanesTest } from './lanes.ts';
 
@@ -159,7 +160,7 @@ test('a token of an authorization server is kept until it is about to expire, at
     response.end(JSON.stringify({ access_token: `t${asked}`, token_type: 'Bearer', expires_in: 10_000_000 }));
   });
   await new Promise<void>((resolve) => issuer.listen(0, '127.0.0.1', resolve));
-  afterAll(() => issuer.close());
+  closeAtEnd(() => issuer.close());
   let now = 0;
   const clock = { now: () => Date.now(), monotonic: () => now };
   const token = new EndpointToken(

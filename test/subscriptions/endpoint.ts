@@ -1,7 +1,8 @@
 /** A real HTTP endpoint that receives events, and says what it is told to say. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
+import { closeAtEnd } from '../helpers/closing.ts';
 import { untilPasses } from '../helpers/wait.ts';
 
 export type Received = {
@@ -61,7 +62,7 @@ export async function startEndpoint(answer: Answer = (_received, response) => re
     for (const socket of sockets) socket.destroy();
     server.close();
   };
-  afterAll(endpoint.close);
+  closeAtEnd(endpoint.close);
   return endpoint;
 }
 export type TestEndpoint = Awaited<ReturnType<typeof startEndpoint>>;

@@ -1,11 +1,12 @@
 /** Endpoints, networks and clocks that do not do what they should: bounded, told with its cause, and nothing is lost. */
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { systemClock } from '../../server/core/clock.ts';
 import { limits } from '../../server/core/limits.ts';
 import type { DeliverySettings } from '../../server/subscriptions/lanes/index.ts';
 import { selfSigned } from '../core/auth/certificate.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
 import { until, untilPasses } from '../helpers/wait.ts';
 import { startEndpoint, untilReceived } from './endpoint.ts';
 import { createLanesTest } from './lanes.ts';
@@ -43,7 +44,7 @@ test('an endpoint with a wrong certificate gets nothing, and the attempt says wh
   });
   https.on('tlsClientError', () => {});
   await new Promise<void>((resolve) => https.listen(0, '127.0.0.1', resolve));
-  afterAll(() => https.close());
+  closeAtEnd(() => https.close());
   const tenant = await server.tenant();
   await subscribe(tenant, `https://127.0.0.1:${(https.address() as AddressInfo).port}/hook`);
   worker();

@@ -8,10 +8,11 @@ import { once } from 'node:events';
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startLane } from '../../server/subscriptions/lanes/index.ts';
 import { random } from '../facts/graphs.ts';
 import { asAdmin } from '../helpers/admin.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
 import { drawn } from '../helpers/long.ts';
 import { seed } from '../helpers/seed.ts';
 import { createTestServer } from '../helpers/server.ts';
@@ -37,7 +38,7 @@ class Worker {
 
   constructor(endpoint: string) {
     this.#endpoint = endpoint;
-    afterAll(() => this.kill());
+    closeAtEnd(() => this.kill());
   }
 
   async start(): Promise<void> {
