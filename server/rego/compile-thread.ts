@@ -8,7 +8,7 @@ import type { Observe } from '../core/observe.ts';
 import type { FromWorker, ToWorker } from './compile-worker.ts';
 import type { Outcome } from './compiler-module.ts';
 import { CompilerError } from './schema.ts';
-import { giveModule, keepModule, leaveModule } from './shared-module.ts';
+import { sharedModule } from './shared-module.ts';
 
 /** `cpuMs` is CPU time of the thread, `waitMs` is by the clock. */
 export type Bounds = { cpuMs: number; waitMs: number };
@@ -94,7 +94,7 @@ export class CompilerWorker {
     const worker = this.#worker;
     if (worker === undefined) return;
     const end = () => {
-      leaveModule(worker, 0);
+      sharedModule.leave(worker, 0);
       return this.#end().then(() => this.#observe({ kind: 'compiler_ended', idleMs: this.#idleMs }));
     };
     this.#idle = setTimeout(end, this.#idleMs);
@@ -116,13 +116,13 @@ export class CompilerWorker {
     });
     worker.unref();
     worker.on('message', (reply: FromWorker) => {
-      if ('wants' in reply) void giveModule(worker);
-      else if ('module' in reply) keepModule(reply.module);
+      if ('wants' in reply) void sharedModule.give(worker);
+      else if ('module' in reply) sharedModule.keep(reply.module);
       else this.#receive(reply);
     });
     worker.on('error', (error) => this.#lost(worker, error.message));
     worker.on('exit', (code) => {
-      leaveModule(worker, this.#idleMs);
+      sharedModule.leave(worker, this.#idleMs);
       this.#lost(worker, `exit ${code}`);
     });
     return worker;
