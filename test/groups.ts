@@ -1,8 +1,8 @@
 /** In which order, and with how much of a process of its own, the test files run (vitest.config.ts makes projects of it). */
 import { testFiles, unitFiles } from './units.ts';
 
-/** What measures, or starts whole processes of its own, runs after the rest and by itself. */
-export const alone = ['test/authz/fairness.test.ts', 'test/invitations/flood.test.ts', 'test/e2e/**/*.test.ts'];
+/** What starts whole processes of its own runs after the rest and by itself. */
+export const alone = ['test/e2e/**/*.test.ts'];
 
 /** What needs a Kubernetes API server. Where there is none, all of it is skipped; test/run.ts says so. */
 export const kubernetes = ['test/kubernetes/**/*.test.ts'];
@@ -34,20 +34,22 @@ export const plain = unitFiles().filter((file) => !(file in apart) && !long.some
 
 /**
  * Folders whose files share a process, which loads the product once. A folder is put here when its files leave nothing
- * behind, which test/helpers/left-behind.ts holds, and pass in any order. Tried, and apart: events and snapshot leave timers
- * behind, and rooms adds to the lists of the program.
+ * behind, which test/helpers/left-behind.ts holds, and pass in any order. Tried, and apart: rooms adds to the lists of the program.
  */
 const folders = [
   'access',
   'accounts',
   'api',
   'audit',
+  'authz',
   'authzen',
   'client',
   'clients',
+  'conformance',
   'consents',
   'definitions',
   'erasure',
+  'events',
   'facts',
   'graphql',
   'idempotency',
@@ -62,11 +64,15 @@ const folders = [
   'pages',
   'people',
   'persons',
+  'policies',
   'portal',
   'pseudonyms',
   'rego',
+  'relationships',
   'resources',
   'search',
+  'snapshot',
+  'subscriptions',
   'types',
   'writes',
 ];

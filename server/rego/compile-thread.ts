@@ -8,6 +8,7 @@ import type { Observe } from '../core/observe.ts';
 import type { FromWorker, ToWorker } from './compile-worker.ts';
 import type { Outcome } from './compiler-module.ts';
 import { CompilerError } from './schema.ts';
+import { sharedModule } from './shared-module.ts';
 
 /** `cpuMs` is CPU time of the thread, `waitMs` is by the clock. */
 export type Bounds = { cpuMs: number; waitMs: number };
@@ -87,11 +88,15 @@ export class CompilerWorker {
     await worker?.terminate();
   }
 
-  /** Counts from here on; a thread that is loaded holds some 290 MiB. */
+  /** Counts from here on; a thread that is loaded holds some 290 MiB, the module that it then leaves among them. */
   #rest(): void {
     clearTimeout(this.#idle);
-    if (this.#worker === undefined) return;
-    const end = () => this.#end().then(() => this.#observe({ kind: 'compiler_ended', idleMs: this.#idleMs }));
+    const worker = this.#worker;
+    if (worker === undefined) return;
+    const end = () => {
+      sharedModule.leave(worker, 0);
+      return this.#end().then(() => this.#observe({ kind: 'compiler_ended', idleMs: this.#idleMs }));
+    };
     this.#idle = setTimeout(end, this.#idleMs);
     this.#idle.unref();
   }
@@ -110,13 +115,20 @@ export class CompilerWorker {
       resourceLimits: { stackSizeMb: 4 },
     });
     worker.unref();
-    worker.on('message', (reply: FromWorker) => this.#receive(reply));
+    worker.on('message', (reply: FromWorker) => {
+      if ('wants' in reply) void sharedModule.give(worker);
+      else if ('module' in reply) sharedModule.keep(reply.module);
+      else this.#receive(reply);
+    });
     worker.on('error', (error) => this.#lost(worker, error.message));
-    worker.on('exit', (code) => this.#lost(worker, `exit ${code}`));
+    worker.on('exit', (code) => {
+      sharedModule.leave(worker, this.#idleMs);
+      this.#lost(worker, `exit ${code}`);
+    });
     return worker;
   }
 
-  #receive(reply: FromWorker): void {
+  #receive(reply: Extract<FromWorker, { id: number }>): void {
     const pending = this.#pending;
     if (pending?.id !== reply.id) return;
     if ('outcome' in reply) pending.settle(reply.outcome);

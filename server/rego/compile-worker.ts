@@ -10,13 +10,25 @@ import { narrowingOf } from './plan/narrowing.ts';
 import type { Reads } from './schema.ts';
 
 /** `prepare` asks for nothing but to be ready. */
-export type ToWorker = { id: number; message: object } | { prepare: true };
+type Asked = { id: number; message: object } | { prepare: true };
+/** `module` answers `wants`. It is absent where this thread is to load it. */
+export type ToWorker = Asked | { module: WebAssembly.Module | undefined };
 /** `started` comes when the tenant's source is about to be handled, after our own loading. */
-export type FromWorker = { id: number; started: true } | { id: number; outcome: Outcome };
+export type FromWorker =
+  | { wants: 'module' }
+  | { module: WebAssembly.Module }
+  | { id: number; started: true }
+  | { id: number; outcome: Outcome };
 
 const port = parentPort!;
-const module = loadCompilerModule();
+let module: WebAssembly.Module;
 let compiler: CompilerInstance | undefined;
+
+function load(): WebAssembly.Module {
+  const loaded = loadCompilerModule();
+  port.postMessage({ module: loaded } satisfies FromWorker);
+  return loaded;
+}
 
 function ready(): CompilerInstance {
   if (!compiler?.reset()) compiler = startCompiler(module);
@@ -37,7 +49,19 @@ function answer({ id, message }: { id: number; message: object }): void {
   port.postMessage({ id, outcome } satisfies FromWorker, moved);
 }
 
-port.on('message', (request: ToWorker) => {
-  if ('id' in request) answer(request);
+function take(asked: Asked): void {
+  if ('id' in asked) answer(asked);
   setImmediate(ready);
+}
+
+/** What was asked before the module is there. */
+let early: Asked[] | undefined = [];
+port.on('message', (message: ToWorker) => {
+  if ('module' in message) {
+    module = message.module ?? load();
+    for (const asked of early ?? []) take(asked);
+    early = undefined;
+  } else if (early === undefined) take(message);
+  else early.push(message);
 });
+port.postMessage({ wants: 'module' } satisfies FromWorker);

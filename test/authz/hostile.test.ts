@@ -8,6 +8,7 @@ import type { Observation } from '../../server/core/observe.ts';
 import { Engine, type Run } from '../../server/policies/index.ts';
 import { type Code, createCompiler, hostBuiltinNames } from '../../server/rego/index.ts';
 import { TestClock } from '../core/auth/test-clock.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { conflicting, growing, looping, notQuiteLooping } from './attacks.ts';
 
@@ -45,7 +46,7 @@ function engine() {
       return wasm[digest.split('-')[0] as Name];
     },
   });
-  afterAll(() => made.close());
+  closeAtEnd(() => made.close());
   for (const [name, bytes] of Object.entries(wasm)) {
     if (name === 'broken') continue;
     for (const tenant of ['evil', 'good']) made.preload(tenant, name, bytes);

@@ -1,5 +1,5 @@
 /** The decision log while Postgres takes no connections: records wait, and closing does not wait for them. */
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { DecisionLog } from '../../server/authz/index.ts';
 import { createEncrypter } from '../../server/core/encrypter.ts';
 import type { Observation } from '../../server/core/observe.ts';
@@ -7,6 +7,7 @@ import { EventHints } from '../../server/room/events.ts';
 import { asAdmin, outageOf } from '../helpers/admin.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 import { masterKey } from '../helpers/server.ts';
+import { until, untilPasses } from '../helpers/wait.ts';
 
 const { database, adminUrl } = await createTestDatabase();
 const outage = outageOf(adminUrl);
@@ -34,20 +35,17 @@ test('what cannot be written during an outage is written after it', async () => 
   await outage.begin();
   try {
     add('one', 600);
-    await vi.waitFor(() => expect(failures()).toBeGreaterThanOrEqual(2), { timeout: 20_000 });
+    await until('two failures', () => failures() >= 2);
   } finally {
     await outage.end();
   }
-  await vi.waitFor(
-    async () => {
-      const rows = await asAdmin<{ count: string }>(
-        adminUrl,
-        `select count(*) from accord.decision where tenant = 'one'`,
-      );
-      expect(rows[0]?.count).toBe('600');
-    },
-    { timeout: 20_000 },
-  );
+  await untilPasses('all records', async () => {
+    const rows = await asAdmin<{ count: string }>(
+      adminUrl,
+      `select count(*) from accord.decision where tenant = 'one'`,
+    );
+    expect(rows[0]?.count).toBe('600');
+  });
   await log.close();
   expect(observations.filter(({ kind }) => kind !== 'background_failed')).toEqual([]);
 });
@@ -57,7 +55,7 @@ test('closing ends during an outage, and tells how many records it drops', async
   await outage.begin();
   try {
     add('two', 1200);
-    await vi.waitFor(() => expect(failures()).toBeGreaterThanOrEqual(1), { timeout: 20_000 });
+    await until('a failure', () => failures() >= 1);
     await log.close();
   } finally {
     await outage.end();

@@ -1,5 +1,5 @@
 /** The numbered log on a real Postgres: no gaps, the order of each key, one mover at a time, and nothing of what was rolled back. */
-import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Clock } from '../../server/core/clock.ts';
 import { sql } from '../../server/core/db/sql.ts';
@@ -12,6 +12,7 @@ import { markRemoved, moveEvents, removeEvents } from '../../server/events/store
 import type { NewEvent } from '../../server/room/events.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
+import { WAIT_MS_MAX } from '../helpers/wait.ts';
 
 const server = await createTestServer();
 const { database, clock } = server.services;
@@ -162,13 +163,11 @@ test('a reader of one server is woken by the mover of another', async () => {
   const [here, elsewhere] = [server.services.events.readers, new EventReaders({ database, observe })];
   const end = elsewhere.begin(tenant);
   const watch = elsewhere.watch(tenant, new AbortController().signal);
-  await watch.next(10_000); // it listens: a connection wakes all
-  const started = performance.now();
-  const woken = watch.next(10_000);
+  await watch.next(WAIT_MS_MAX); // it listens: a connection wakes all
+  const woken = watch.next(10 * WAIT_MS_MAX); // longer than this test may take
   await emit(tenant, 'a', 1);
   await moveAll(new EventMover({ database, clock, observe }, (tenants) => here.wake(tenants)));
   await woken;
-  expect(performance.now() - started).toBeLessThan(8000);
   watch.end();
   end();
   await elsewhere.close();
@@ -239,12 +238,11 @@ test('old counts that cannot be removed yet hold up nobody who reads events', as
   await locked.promise;
   const removing = removeOld({ database, observe });
   const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like 'delete from accord.event_count%'`;
-  await expect.poll(async () => (await admin(waits)).length, { timeout: 10_000 }).toBe(1);
-  const reading = admin('select count(*) from accord.event').then(() => 'read');
-  expect(await Promise.race([reading, sleep(5000, 'waits')])).toBe('read');
+  await expect.poll(async () => (await admin(waits)).length).toBe(1);
+  expect(await admin('select count(*) from accord.event')).toHaveLength(1);
   released.resolve();
   await Promise.all([holding, removing]);
   const left = `select (select count(*)::int from accord.event_count where hour < now() - interval '32 days') as counts,
     to_regclass('accord.event_2026_01_04') as day`;
   expect(await admin(left)).toEqual([{ counts: 0, day: null }]);
-}, 60_000);
+});

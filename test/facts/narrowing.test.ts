@@ -11,6 +11,7 @@ import type { GraphUse } from '../../server/rego/schema.ts';
 import { GraphReader } from '../../server/relationships/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestDatabase } from '../helpers/database.ts';
+import { drawn } from '../helpers/long.ts';
 import {
   distinct,
   type Edge,
@@ -68,7 +69,7 @@ const sees = (uses: readonly GraphUse[], ask: CheckAccess, name: string, far: No
   });
 
 describe('entries', () => {
-  test.each(Array.from({ length: 120 }, (_, seed) => seed))(
+  test.each(Array.from({ length: drawn(40, 120) }, (_, seed) => seed))(
     'graph %i: what random uses see is what they see of all',
     async (seed) => {
       const graph = randomGraph(seed);
@@ -104,41 +105,44 @@ describe('entries', () => {
 });
 
 describe('decisions', () => {
-  test.each(Array.from({ length: 40 }, (_, seed) => seed))('policy %i: with narrowing as without it', async (seed) => {
-    const below = random(seed + 5000);
-    const rego = randomPolicy(below);
-    const compiled = await compiler.compile('t', rego, { builtins: hostBuiltinNames });
-    if (!compiled.ok) throw new Error(`${rego}\n${JSON.stringify(compiled.errors)}`);
-    const { reads } = compiled;
-    const { narrowing: _, ...without } = reads as Extract<Reads, { all: false }>;
-    const evaluator = new Evaluator(compiled);
-    const graph = randomGraph(seed + 300);
-    const edges = distinct(graph.edges);
-    const tenant = `decide${seed}`;
-    await store(database, tenant, edges);
-    const types = typesFor(edges, graph.ways);
-    const snapshot = { tenant, types, definitions: new Map(), spec: { tokenMapping: { defaultActorType: 'user' } } };
-    const nodes: Node[] = nodeTypes.flatMap((type) => [0, 1, 2, 3].map((id) => ({ type, id: `${id}` })));
-    const asks = nodes.flatMap((subject) => nodes.map((resource) => ({ tenant, types, subject, resource })));
-    const answers = await Promise.all(
-      asks.map(async (ask) => {
-        const decided = async (by: Reads) => {
-          const request = { subject: ask.subject, action: 'a', resource: ask.resource };
-          const asked = { tenant, request, now: NOW };
-          const facts = await gatherer.gather(snapshot, asked, needsOf({ reads: by }));
-          const input = inputFor(needsOf({ reads: by }), asked, facts);
-          try {
-            return evaluator.evaluate(input, { now: 0n }).result;
-          } catch (error) {
-            if (error instanceof PolicyError) return error.kind; // rules in conflict: the same conflict in both
-            throw error;
-          }
-        };
-        return [await decided(reads), await decided(without)];
-      }),
-    );
-    for (const [narrowed, whole] of answers) expect(narrowed, rego).toEqual(whole);
-  });
+  test.each(Array.from({ length: drawn(16, 40) }, (_, seed) => seed))(
+    'policy %i: with narrowing as without it',
+    async (seed) => {
+      const below = random(seed + 5000);
+      const rego = randomPolicy(below);
+      const compiled = await compiler.compile('t', rego, { builtins: hostBuiltinNames });
+      if (!compiled.ok) throw new Error(`${rego}\n${JSON.stringify(compiled.errors)}`);
+      const { reads } = compiled;
+      const { narrowing: _, ...without } = reads as Extract<Reads, { all: false }>;
+      const evaluator = new Evaluator(compiled);
+      const graph = randomGraph(seed + 300);
+      const edges = distinct(graph.edges);
+      const tenant = `decide${seed}`;
+      await store(database, tenant, edges);
+      const types = typesFor(edges, graph.ways);
+      const snapshot = { tenant, types, definitions: new Map(), spec: { tokenMapping: { defaultActorType: 'user' } } };
+      const nodes: Node[] = nodeTypes.flatMap((type) => [0, 1, 2, 3].map((id) => ({ type, id: `${id}` })));
+      const asks = nodes.flatMap((subject) => nodes.map((resource) => ({ tenant, types, subject, resource })));
+      const answers = await Promise.all(
+        asks.map(async (ask) => {
+          const decided = async (by: Reads) => {
+            const request = { subject: ask.subject, action: 'a', resource: ask.resource };
+            const asked = { tenant, request, now: NOW };
+            const facts = await gatherer.gather(snapshot, asked, needsOf({ reads: by }));
+            const input = inputFor(needsOf({ reads: by }), asked, facts);
+            try {
+              return evaluator.evaluate(input, { now: 0n }).result;
+            } catch (error) {
+              if (error instanceof PolicyError) return error.kind; // rules in conflict: the same conflict in both
+              throw error;
+            }
+          };
+          return [await decided(reads), await decided(without)];
+        }),
+      );
+      for (const [narrowed, whole] of answers) expect(narrowed, rego).toEqual(whole);
+    },
+  );
 });
 
 describe('bounds', () => {

@@ -3,6 +3,7 @@ import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
 import { createTestServer } from '../helpers/server.ts';
+import { until } from '../helpers/wait.ts';
 import { graphqlClient } from './client.ts';
 
 const server = await createTestServer();
@@ -219,8 +220,7 @@ describe('what runs too long', () => {
     const asked: Promise<unknown>[] = [];
     await locked(async () => {
       for (let n = 0; n < inside + limits.graphqlWaitingMax; n++) asked.push(codeOf(lists));
-      while (server.services.graphql.turns.waiting(tenant) < limits.graphqlWaitingMax)
-        await new Promise((resolve) => setTimeout(resolve, 5));
+      await until('all to wait', () => server.services.graphql.turns.waiting(tenant) >= limits.graphqlWaitingMax);
       expect(await codeOf(lists)).toBe('graphql_busy');
     });
     expect(new Set(await Promise.all(asked))).toEqual(new Set([200]));

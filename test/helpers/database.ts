@@ -1,9 +1,10 @@
 /** A database of one's own for a test file: cloned from the migrated template, dropped at the end. */
 import { randomBytes } from 'node:crypto';
-import { afterAll, inject } from 'vitest';
+import { inject } from 'vitest';
 import { Database } from '../../server/core/db/database.ts';
 import type { Observation } from '../../server/core/observe.ts';
 import { asAdmin } from './admin.ts';
+import { closeAtEnd } from './closing.ts';
 
 export type TestDatabase = {
   database: Database;
@@ -23,7 +24,7 @@ export async function createTestDatabase(template = 'accord_template'): Promise<
   const observations: Observation[] = [];
   const url = named(inject('appUrl'));
   const database = new Database({ url, poolMax: 8, applicationName: 'test', observe: (o) => observations.push(o) });
-  afterAll(async () => {
+  closeAtEnd(async () => {
     await database.close();
     await asAdmin(inject('adminUrl'), `drop database ${name} with (force)`);
   });

@@ -1,6 +1,5 @@
 /** A whole server on a database of its own: real services and routes, requests by inject or over a socket. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll } from 'vitest';
 import { createApp } from '../../server/app.ts';
 import type { Scope } from '../../server/core/auth/schema.ts';
 import type { Clock } from '../../server/core/clock.ts';
@@ -13,6 +12,7 @@ import { ensureLocalMember, mintPortalToken } from '../../server/members/index.t
 import type { PortalOptions } from '../../server/room/room.ts';
 import { createServices, type Services } from '../../server/services.ts';
 import { putTenant, type TenantSpec } from '../../server/tenants/index.ts';
+import { closeAtEnd } from './closing.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
 export type TestServer = {
@@ -80,7 +80,7 @@ export async function createTestServer(
   // The tests run in the same event loop, and on a busy machine it is late for reasons that are not the server's.
   const app = await createApp(config, services, { eventLoopDelayMsMax: 0 });
   await app.ready();
-  afterAll(async () => {
+  closeAtEnd(async () => {
     await app.close();
     await services.snapshots.close();
     await services.close();

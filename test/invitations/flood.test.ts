@@ -1,19 +1,18 @@
-/** 10,000 accepts of one invitation in flight over 200 connections, each by another user: exactly one wins. */
+/** Many accepts of one invitation in flight over 200 connections, each by another user: exactly one wins. */
 import { Agent, fetch } from 'undici';
 import { afterAll, expect, test } from 'vitest';
+import { drawn } from '../helpers/long.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { invitingTenant } from './inviting.ts';
 
-const ACCEPTS = 10_000;
+const ACCEPTS = drawn(1000, 10_000);
 const server = await createTestServer({ ACCORD_DATABASE_POOL: '20' });
 const cars = await invitingTenant(server);
 const address = await server.app.listen({ port: 0, host: '127.0.0.1' });
 const agent = new Agent({ connections: 200, pipelining: 1 });
 afterAll(() => agent.close());
 
-test(`${ACCEPTS} accepts: one wins, all others are told so, and one relationship is made`, {
-  timeout: 240_000,
-}, async () => {
+test(`${ACCEPTS} accepts: one wins, all others are told so, and one relationship is made`, async () => {
   const { requestToken, invitationId } = await cars.invite();
   const tokens: string[] = [];
   while (tokens.length < ACCEPTS) {

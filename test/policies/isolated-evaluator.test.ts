@@ -11,6 +11,7 @@ import { checkPolicy, Engine, type PolicyTest } from '../../server/policies/inde
 import { IsolatedEvaluator } from '../../server/policies/isolated-evaluator.ts';
 import { runTests } from '../../server/policies/tests.ts';
 import { createCompiler, hostBuiltinNames } from '../../server/rego/index.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'accord-apart-'));
 const compiler = createCompiler({ workers: 1, observe: () => {} });
@@ -35,7 +36,7 @@ function engine(before = '') {
     ...{ clock: systemClock, observe: () => {}, fetch: async () => undefined },
     isolated: new IsolatedEvaluator(pathToFileURL(file)),
   });
-  afterAll(() => made.close());
+  closeAtEnd(() => made.close());
   const run = (tenant: string, say: unknown) =>
     made.evaluateIsolated(tenant, { key: 'k', wasm, input: { say }, now: systemClock.now() });
   return { engine: made, run };
@@ -58,6 +59,7 @@ test(`${limits.isolatedPatientPerTenantMax} of a tenant may wait (isolatedPatien
 describe('a worker', () => {
   test('that takes longer to start than an evaluation may last does not fail it', async () => {
     const { engine: made } = engine(
+      // A worker that takes long: nobody can tell it that its time is over.
       `await new Promise((resolve) => setTimeout(resolve, ${limits.isolatedTimeoutMs} + 500));`,
     );
     await runTests(made, program, tests, 0);
@@ -104,7 +106,7 @@ test('an engine that was closed leaves nobody waiting', async () => {
 
 test("a compiler that does not get the CPU is busy, and that is not the policy's fault", async () => {
   const starved = createCompiler({ bounds: { cpuMs: limits.compileCpuMsMax, waitMs: 1 } });
-  afterAll(() => starved.close());
+  closeAtEnd(() => starved.close());
   const rules = Array.from({ length: 500 }, (_, i) => `else := "deny" if input.a == ${i}`).join('\n');
   const rego = `package a\noutcome := "allow" if input.a == -1\n${rules}`;
   const error = await checkPolicy({ compiler: starved, engine: engine().engine }, 'p', { rego }, [], 0).catch(

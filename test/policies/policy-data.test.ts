@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
+import { until } from '../helpers/wait.ts';
 import { configClient } from './config-client.ts';
 import { partClient } from './parts.ts';
 
@@ -37,7 +38,7 @@ describe('a document', () => {
     expect(explain).toMatchObject({ data: [{ path: 'company/managers', revision: 2 }], rules: [{ line: 3 }] });
     const admin = await configClient(server, tenant, 'security-admin');
     const decisions = async () => (await admin('GET', '/decisions')).body.decisions as Record<string, unknown>[];
-    while ((await decisions()).length < 2) await new Promise((resolve) => setTimeout(resolve, 50));
+    await until('the records', async () => (await decisions()).length === 2);
     for (const one of await decisions()) expect(one.data).toEqual({ 'company/managers': 2 });
     const [{ id } = { id: '' }] = await decisions();
     const explained = await admin('POST', `/decisions/${id}/explain`);

@@ -1,4 +1,5 @@
 /** POST /tenants/{tenant}/policies/{p}/replay: a draft answers the logged decisions of its policy, and what would change is counted and shown. */
+import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { replay as replayed } from '../../server/authz/replay.ts';
 import { Tally } from '../../server/authz/tally.ts';
@@ -208,7 +209,7 @@ describe('refusals', () => {
     const late = await configClient(server, await server.tenant());
     // All have arrived before the first has compiled its draft.
     const all = async (as: (typeof config)[]) => {
-      const rego = owner(`# ${Math.random()}`);
+      const rego = owner(`# ${randomUUID()}`);
       return Promise.all(as.map((one) => replay('car:open', { rego }, one)));
     };
     expect((await all(callers)).map(({ status }) => status)).toEqual(Array(most).fill(200));

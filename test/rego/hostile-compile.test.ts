@@ -4,6 +4,7 @@ import { limits } from '../../server/core/limits.ts';
 import type { Observation } from '../../server/core/observe.ts';
 import { createCompiler } from '../../server/rego/compile.ts';
 import { CompilerWorker } from '../../server/rego/compile-thread.ts';
+import { drawn, isLong } from '../helpers/long.ts';
 
 const compiler = createCompiler();
 afterAll(() => compiler.close());
@@ -82,6 +83,8 @@ describe('hostile sources end, and the next compile is good', () => {
         expect(result.errors[0]).toMatchObject({ row: expect.any(Number), message: expect.stringMatching(/./) });
       const formatted = explain || (await compiler.format('evil', source));
       expect(formatted).toBeTruthy();
+      // The same takes all of the fuel once more: two seconds of CPU.
+      if (!result.ok && result.errors[0]?.code === 'too_complex' && !isLong) break;
     }
     expect(await compiler.compile('good', GOOD, options)).toMatchObject({ ok: true, package: 'data.good' });
   });
@@ -105,7 +108,7 @@ describe('hostile sources end, and the next compile is good', () => {
 describe('queue', () => {
   test('serves tenants in turn, so that many hostile sources of one delay another by one', async () => {
     const done: string[] = [];
-    const bad = Array.from({ length: 5 }, (_, i) =>
+    const bad = Array.from({ length: drawn(3, 5) }, (_, i) =>
       compiler.compile('evil', `package h\n${ELSE_CHAIN}#${i}`, options).then(() => done.push('evil')),
     );
     const good = ['ann', 'ben'].map((tenant) => compiler.compile(tenant, GOOD, options).then(() => done.push(tenant)));

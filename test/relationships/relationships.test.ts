@@ -5,6 +5,8 @@ import { identifier, sql } from '../../server/core/db/sql.ts';
 import { limits } from '../../server/core/limits.ts';
 import { eraseTenant } from '../../server/tenants/index.ts';
 import { TestClock } from '../core/auth/test-clock.ts';
+import { random } from '../facts/graphs.ts';
+import { seed } from '../helpers/seed.ts';
 import { createTestServer, manifestWriter } from '../helpers/server.ts';
 import { sharingTenant } from './sharing.ts';
 
@@ -80,8 +82,9 @@ describe('making a relationship', () => {
   });
 
   test(`ids of ${limits.entityIdBytesMax} bytes on both ends are held, one byte more is refused (entityIdBytesMax)`, async () => {
+    const below = random(seed);
     const long = (n: number) =>
-      Array.from({ length: n }, () => String.fromCharCode(33 + Math.floor(Math.random() * 14)))
+      Array.from({ length: n }, () => String.fromCharCode(33 + below(14)))
         .join('')
         .replaceAll('/', '-')
         .replaceAll('.', '-');

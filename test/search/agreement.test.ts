@@ -15,6 +15,7 @@ import type { TenantSnapshot } from '../../server/snapshot/index.ts';
 import { distinct, NOW, nodeTypes, random, randomGraph, store, typesFor } from '../facts/graphs.ts';
 import { randomNarrowPolicy, randomPolicy } from '../facts/policies.ts';
 import { createTestDatabase } from '../helpers/database.ts';
+import { drawn } from '../helpers/long.ts';
 
 const { database } = await createTestDatabase();
 const compiler = createCompiler();
@@ -103,7 +104,7 @@ async function everyPage(
 let narrowed = 0;
 
 describe('search finds what check allows', () => {
-  test.each(Array.from({ length: 60 }, (_, seed) => seed))('world %i', async (seed) => {
+  test.each(Array.from({ length: drawn(16, 60) }, (_, seed) => seed))('world %i', async (seed) => {
     const { asked, idsOf, rego, policy, types } = await world(seed);
     for (const type of nodeTypes) {
       for (const other of nodeTypes.flatMap((one) => ['0', '2', 'r1'].map((id) => ({ type: one, id })))) {
@@ -136,6 +137,7 @@ describe('search finds what check allows', () => {
     await store(database, snapshot.tenant, edges);
     let at = 0;
     const slow = { ...clock, monotonic: () => (at += limits.searchPageMsMax + 1) };
+    const quick = { ...clock, monotonic: () => 0 };
     const search = {
       vary: 'subject',
       type: 'user',
@@ -145,11 +147,11 @@ describe('search finds what check allows', () => {
     const counted = async (by: typeof clock) =>
       (await searchEntities({ ...services, clock: by }, { ...asked, snapshot }, search, page)).candidates;
     expect(await counted(slow)).toBe(32);
-    expect(await counted(clock)).toBeGreaterThan(32);
+    expect(await counted(quick)).toBeGreaterThan(32);
     expect(idsOf('user').length).toBeLessThan(32);
   });
 
   test('among them were searches whose candidates are what relationships lead to', () => {
-    expect(narrowed).toBeGreaterThan(100);
+    expect(narrowed).toBeGreaterThan(drawn(25, 100));
   });
 });

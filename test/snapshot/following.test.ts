@@ -1,15 +1,16 @@
 /** Snapshots that follow the database: hints arrive, hints are lost, tenants come, go and come again. */
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../server/core/clock.ts';
 import { Database } from '../../server/core/db/database.ts';
 import type { Observation } from '../../server/core/observe.ts';
 import { putPolicy } from '../../server/policies/index.ts';
 import { Snapshots } from '../../server/snapshot/index.ts';
 import { disableTenant, eraseTenant, putTenant } from '../../server/tenants/index.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
 import { createTestServer, manifestWriter, tenantSpec } from '../helpers/server.ts';
+import { turns, untilPasses } from '../helpers/wait.ts';
 
 const server = await createTestServer();
 const { services } = server;
@@ -30,12 +31,11 @@ async function follower({ maxStalenessMs = 600_000 } = {}) {
     ...{ clock: systemClock, observe },
   });
   await snapshots.start();
-  afterAll(async () => {
+  closeAtEnd(async () => {
     await snapshots.close();
     await database.close();
   });
-  const listening = () => backends(`${name}-listen`).then((pids) => expect(pids).toHaveLength(1));
-  await vi.waitFor(listening, { timeout: 10_000 });
+  await untilPasses('it to listen', async () => expect(await backends(`${name}-listen`)).toHaveLength(1));
   return { snapshots, observations, name, id };
 }
 
@@ -46,7 +46,7 @@ async function backends(application: string): Promise<number[]> {
 
 const write = (tenant: string, name: string) =>
   putPolicy(services.policies, manifestWriter, tenant, name, { rego: `package p\noutcome := {"is": "${name}"}` });
-const until = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 15_000, interval: 10 });
+const until = (check: () => unknown) => untilPasses('what the followers serve', check);
 
 describe('a change', async () => {
   const [a, b] = [await follower(), await follower()];
@@ -206,7 +206,7 @@ test('a server that closes is no longer counted', async () => {
     observe: () => {},
   });
   await snapshots.start();
-  await sleep(0);
+  await turns();
   const known = async () => (await admin.query('select 1 from accord.server where id = $1', [id])).rowCount;
   expect(await known()).toBe(1);
   await snapshots.close();

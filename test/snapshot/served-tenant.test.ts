@@ -6,6 +6,7 @@ import { putPolicy } from '../../server/policies/index.ts';
 import { eraseTenant, putTenant } from '../../server/tenants/index.ts';
 import { TestClock } from '../core/auth/test-clock.ts';
 import { createTestServer, manifestWriter, tenantSpec } from '../helpers/server.ts';
+import { turns, until } from '../helpers/wait.ts';
 
 const clock = new TestClock();
 const STALENESS_S = 300;
@@ -33,9 +34,9 @@ async function answerAfter(tenant: string, meanwhile: () => Promise<void> | void
   letIn.mockClear();
   const answer = server.app.inject({ method: 'POST', url: `/authz/${tenant}`, headers, payload });
   payload.write('{"action":');
-  await vi.waitFor(() => expect(letIn).toHaveBeenCalled(), 10_000);
+  await until('the request to be let in', () => letIn.mock.calls.length > 0);
   letIn.mockRestore();
-  await new Promise((resolve) => setTimeout(resolve, 20)); // the token is verified
+  await turns(); // the token is verified
   await meanwhile();
   payload.end('"p"}');
   const { statusCode, headers: told, json } = await answer;

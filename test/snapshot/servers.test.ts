@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
+import { until } from '../helpers/wait.ts';
 import { membersOf } from '../members/roles.ts';
 
 const server = await createTestServer();
@@ -13,7 +14,10 @@ const run = (text: string) => asAdmin(server.db.adminUrl, text, []);
 test('lists those that live, with the revision that each serves', async () => {
   const put = await members['config-editor']('PUT', '/actor-types/user', { body: {} });
   const revision = put.headers['accord-revision'];
-  const { status, body } = await members['config-viewer']('GET', '/servers');
+  const { status, body } = await until('the server to say what it serves', async () => {
+    const answer = await members['config-viewer']('GET', '/servers');
+    return answer.body.servers[0]?.revision === revision ? answer : undefined;
+  });
   expect([status, body.revision]).toEqual([200, revision]);
   expect(body.servers).toEqual([
     { id: expect.any(String), startedAt: expect.any(String), seenAt: expect.any(String), revision, current: true },

@@ -1,11 +1,13 @@
 /** What a server cannot read: a write that is committed is answered as such, and a reading that failed is made up for. */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { systemClock } from '../../server/core/clock.ts';
 import { Snapshots } from '../../server/snapshot/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
 import { createTestServer } from '../helpers/server.ts';
+import { until } from '../helpers/wait.ts';
 
 const server = await createTestServer();
 
@@ -29,7 +31,7 @@ test('a committed write is a success although reading it fails, and is served wh
   expect(response.statusCode, response.body).toBe(200);
   const revision = Number((response.headers['accord-revision'] as string).slice(1));
   expect(server.observations).toContainEqual(expect.objectContaining({ kind: 'snapshot_failed', tenant }));
-  await vi.waitFor(() => expect(served()).toBe(revision), { timeout: 20_000 });
+  await until('the next reading', () => served() === revision);
 });
 
 /** Another server's snapshots, with a clock that can be put forward. */
@@ -42,7 +44,7 @@ async function follower() {
     ...{ database, parts: own.parts, baseUrl, server: randomUUID(), maxStalenessMs, clock, observe: () => {} },
   });
   await snapshots.start();
-  afterAll(() => snapshots.close());
+  closeAtEnd(() => snapshots.close());
   const putForward = () => {
     ahead += maxStalenessMs + 1;
   };
@@ -56,7 +58,7 @@ test('a tenant whose reading failed while nothing changed is not stale for ever'
   await expect(snapshots.refresh(tenant)).rejects.toThrow();
   await asAdmin(server.db.adminUrl, 'grant select on accord.config_change to accord_system');
   putForward();
-  await vi.waitFor(() => expect(snapshots.isFresh(tenant)).toBe(true), { timeout: 20_000 });
+  await until('a reading that succeeds', () => snapshots.isFresh(tenant));
 });
 
 test('a tenant whose reading takes long becomes stale, and the others do not', async () => {
@@ -69,10 +71,10 @@ test('a tenant whose reading takes long becomes stale, and the others do not', a
   // The first time the change is found, the second time it has not been read for too long.
   for (let times = 0; times < 2; times++) {
     putForward();
-    await vi.waitFor(() => expect(snapshots.isFresh(other)).toBe(true), { timeout: 20_000 });
+    await until('a reading that succeeds', () => snapshots.isFresh(other));
   }
   expect(snapshots.isFresh(slow)).toBe(false);
   await blocker.query('commit');
   await blocker.end();
-  await vi.waitFor(() => expect(snapshots.isFresh(slow)).toBe(true), { timeout: 20_000 });
+  await until('a reading that succeeds', () => snapshots.isFresh(slow));
 });

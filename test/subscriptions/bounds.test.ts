@@ -1,8 +1,7 @@
 /** Bounds of deliveries, and what needs no endpoint. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { waitingLanes } from '../../server/core/db/lanes.ts';
 import { limits } from '../../server/core/limits.ts';
 import { createOutbound } from '../../server/core/outbound/outbound.ts';
@@ -11,10 +10,11 @@ import { erasingDeliveries } from '../../server/subscriptions/lanes/erasing.ts';
 import { excerptOf } from '../../server/subscriptions/lanes/excerpts.ts';
 import { healthAfter, ONCE, settle } from '../../server/subscriptions/lanes/step.ts';
 import { EndpointToken } from '../../server/subscriptions/lanes/token.ts';
-import { startEndpoint } from './endpoint.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
+import { startEndpoint, untilReceived } from './endpoint.ts';
 import { createLanesTest } from './lanes.ts';
 
-const { server, worker, subscribe, emit, admin } = await createLanesTest();
+const { server, worker, subscribe, emit, admin, changed, serveOthers } = await createLanesTest();
 
 test('an excerpt has at most deliveryExcerptCharsMax characters, and no addresses', () => {
   const max = limits.deliveryExcerptCharsMax;
@@ -73,14 +73,13 @@ test('while deliveryOpenMax events wait, no more are read', async () => {
       [tenant, count],
     );
   await fill(limits.deliveryOpenMax);
-  worker();
-  await sleep(2500);
+  await serveOthers(worker());
   expect(endpoint.received).toEqual([]);
   await admin('delete from accord.delivery_open where tenant = $1 and sequence = 1000001', [tenant]);
   await admin('update accord.event_lane set version = version + 1 where tenant = $1', [tenant]);
-  for (let n = 0; n < 100 && endpoint.received.length === 0; n++) await sleep(100);
-  expect(endpoint.received.length).toBe(1);
-}, 60_000);
+  await changed(tenant);
+  await untilReceived(endpoint, 1);
+});
 
 test('a paused subscription with events behind its cursor is not taken', async () => {
   const tenant = await server.tenant();
@@ -161,7 +160,7 @@ test('a token of an authorization server is kept until it is about to expire, at
     response.end(JSON.stringify({ access_token: `t${asked}`, token_type: 'Bearer', expires_in: 10_000_000 }));
   });
   await new Promise<void>((resolve) => issuer.listen(0, '127.0.0.1', resolve));
-  afterAll(() => issuer.close());
+  closeAtEnd(() => issuer.close());
   let now = 0;
   const clock = { now: () => Date.now(), monotonic: () => now };
   const token = new EndpointToken(

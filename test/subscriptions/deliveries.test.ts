@@ -1,15 +1,14 @@
 /** Deliveries to real endpoints: in order, signed, tried again, and bounded whatever the endpoint does. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
 import { type DeliverySettings, resetHealth } from '../../server/subscriptions/lanes/index.ts';
-import { startEndpoint, type TestEndpoint } from './endpoint.ts';
+import { until, untilPasses } from '../helpers/wait.ts';
+import { startEndpoint, type TestEndpoint, untilEvents, untilReceived } from './endpoint.ts';
 import { createLanesTest } from './lanes.ts';
 
-const { server, settings, worker, subscribe, emit, admin } = await createLanesTest();
+const { server, settings, worker, subscribe, emit, admin, changed, serveOthers } = await createLanesTest();
 const { database } = server.services;
-const until = (check: () => unknown, timeout = 30_000) => vi.waitFor(async () => check(), { timeout, interval: 20 });
 const laneOf = async (tenant: string) =>
   (
     await admin<{
@@ -31,8 +30,18 @@ const attemptsOf = (tenant: string) =>
     'select * from accord.delivery_attempt where tenant = $1 order by at, number',
     [tenant],
   );
-const dueNow = (tenant: string, subscription: string) =>
+const reset = (tenant: string, subscription: string) =>
   database.tenant(tenant, (tx) => resetHealth(tx, tenant, subscription));
+async function dueNow(tenant: string, subscription: string) {
+  await reset(tenant, subscription);
+  await changed(tenant);
+}
+const untilOpen = (tenant: string, count: number) =>
+  untilPasses(`${count} events that are open`, async () => expect(await openOf(tenant)).toHaveLength(count));
+const untilAttempts = (tenant: string, count: number) =>
+  untilPasses(`${count} attempts`, async () => expect(await attemptsOf(tenant)).toHaveLength(count));
+const untilLane = (what: string, tenant: string, lane: object) =>
+  untilPasses(what, async () => expect(await laneOf(tenant)).toMatchObject(lane));
 /** Numbers of each key in the order in which they came, of the first receipt of each. */
 function orderOf({ received }: TestEndpoint): Map<string, number[]> {
   const seen = new Set<string>();
@@ -61,14 +70,14 @@ test('events come in the order of each key, once, signed by each secret', async 
     tenant,
     Array.from({ length: 300 }, (_, n) => `k${n % 7}`),
   );
-  await until(() => expect(endpoint.received).toHaveLength(300));
+  await untilReceived(endpoint, 300);
   expectOrdered(endpoint, 300);
   const [one] = endpoint.received as [TestEndpoint['received'][0]];
   for (const secret of secrets) new Webhook(secret).verify(one.body, one.headers as Record<string, string>);
   expect(() =>
     new Webhook(`whsec_${Buffer.alloc(32, 8).toString('base64')}`).verify(one.body, one.headers as never),
   ).toThrow();
-  await until(async () => expect(await attemptsOf(tenant)).toHaveLength(300));
+  await untilAttempts(tenant, 300);
   expect(endpoint.connections).toBeLessThanOrEqual(limits.deliveryConnectionsMax);
 });
 
@@ -79,8 +88,8 @@ test('only what matches is sent, and the cursor moves over the rest', async () =
   await emit(tenant, ['a'], 'OTHER');
   await emit(tenant, ['a'], 'NOTE');
   await emit(tenant, ['a', 'b'], 'MORE');
-  await until(() => expect(endpoint.received).toHaveLength(1));
-  await until(async () => {
+  await untilReceived(endpoint, 1);
+  await untilPasses('the cursor', async () => {
     const [counter] = await admin<{ last: string }>('select last from accord.event_counter where tenant = $1', [
       tenant,
     ]);
@@ -98,14 +107,17 @@ test('an endpoint that fails every third time gets everything, in the order of e
     tenant,
     Array.from({ length: 60 }, (_, n) => `k${n % 5}`),
   );
-  const ids = () => new Set(endpoint.received.filter((_, n) => n % 3 !== 0).map((one) => one.id)).size;
-  await until(async () => {
-    await dueNow(tenant, id);
-    expect(ids()).toBe(60);
-  }, 60_000);
+  const taken = () => new Set(endpoint.received.filter((_, n) => n % 3 !== 0).map((one) => one.id)).size;
+  let seen = 0;
+  await until('60 events', async () => {
+    // Nothing came since: what is open waits.
+    if (endpoint.received.length === seen) await dueNow(tenant, id);
+    seen = endpoint.received.length;
+    return taken() === 60;
+  });
   expectOrdered(endpoint, 60);
-  await until(async () => expect(await openOf(tenant)).toEqual([]));
-}, 90_000);
+  await untilOpen(tenant, 0);
+});
 
 test('a failed event holds up its key only, and is tried by the schedule until its retries are over', async () => {
   const tenant = await server.tenant();
@@ -116,7 +128,7 @@ test('a failed event holds up its key only, and is tried by the schedule until i
   const id = await subscribe(tenant, endpoint.url, { numberOfRetries: 1 });
   worker();
   await emit(tenant, ['bad', 'good', 'bad', 'good']);
-  await until(async () => expect((await openOf(tenant)).length).toBe(2));
+  await untilOpen(tenant, 2);
   const [head, behind] = (await openOf(tenant)) as [
     Awaited<ReturnType<typeof openOf>>[0],
     Awaited<ReturnType<typeof openOf>>[0],
@@ -131,46 +143,60 @@ test('a failed event holds up its key only, and is tried by the schedule until i
   expect(failed).toMatchObject({ error: 'answered 500', answer: '*** says no', number: 1 });
   // The second attempt was its last: what waits behind it has its turn.
   await dueNow(tenant, id);
-  await until(() => expect(endpoint.received.filter(({ key }) => key === 'bad')).toHaveLength(3));
+  await until('the last attempt of one, and the first of the next', () => {
+    return endpoint.received.filter(({ key }) => key === 'bad').length === 3;
+  });
   isBad = false;
   await dueNow(tenant, id);
-  await until(async () => expect(await openOf(tenant)).toEqual([]));
+  await untilOpen(tenant, 0);
   expectOrdered(endpoint, 4);
-}, 60_000);
+});
 
-test('an endpoint that hangs is given up after deliveryTimeoutMs, and other lanes do not notice', async () => {
+test('an endpoint that hangs holds up no other lane', async () => {
   const [slow, quick] = [await server.tenant(), await server.tenant()];
-  const [hanging, endpoint] = [await startEndpoint(() => {}), await startEndpoint()];
+  const over = Promise.withResolvers<void>();
+  const hanging = await startEndpoint((_one, response) => void over.promise.then(() => response.writeHead(204).end()));
+  const endpoint = await startEndpoint();
   await subscribe(slow, hanging.url);
   await subscribe(quick, endpoint.url);
-  worker();
+  worker({ requestMs: 600_000 });
   await emit(
     slow,
     Array.from({ length: 50 }, (_, n) => `k${n}`),
   );
-  await until(() => expect(hanging.received).toHaveLength(limits.deliveryConnectionsMax));
-  const sent = performance.now();
+  await untilReceived(hanging, limits.deliveryConnectionsMax);
   await emit(quick, ['a']);
-  await until(() => expect(endpoint.received).toHaveLength(1));
-  expect(performance.now() - sent).toBeLessThan(limits.deliveryTimeoutMs - 1000);
-  await until(async () => expect((await attemptsOf(slow)).length).toBeGreaterThan(0), limits.deliveryTimeoutMs * 3);
-  for (const { status, error, ms } of await attemptsOf(slow)) {
-    expect({ status, error }).toEqual({ status: 0, error: `no complete answer within ${limits.deliveryTimeoutMs} ms` });
-    expect(ms).toBeLessThan(2 * limits.deliveryTimeoutMs);
+  await untilReceived(endpoint, 1);
+  expect(await attemptsOf(slow)).toEqual([]);
+  over.resolve();
+  await untilReceived(hanging, 50);
+});
+
+test('an endpoint that hangs is given up after deliveryTimeoutMs, and deliveryFailuresMax of these block it', async () => {
+  const [tenant, hanging] = [await server.tenant(), await startEndpoint(() => {})];
+  await subscribe(tenant, hanging.url);
+  worker({ requestMs: 300 });
+  await emit(
+    tenant,
+    Array.from({ length: 50 }, (_, n) => `k${n}`),
+  );
+  await untilAttempts(tenant, limits.deliveryFailuresMax);
+  for (const { status, error, ms } of await attemptsOf(tenant)) {
+    expect({ status, error }).toEqual({ status: 0, error: 'no complete answer within 300 ms' });
+    expect(ms).toBeGreaterThanOrEqual(299);
   }
-  // After deliveryFailuresMax of them nothing is sent for a while.
-  const lane = await laneOf(slow);
+  const lane = await laneOf(tenant);
   expect(lane?.failures).toBeGreaterThanOrEqual(limits.deliveryFailuresMax);
-  expect(hanging.received).toHaveLength(limits.deliveryFailuresMax);
   const blockedMs = (lane?.blocked_until?.getTime() ?? 0) - Date.now();
   expect(blockedMs).toBeLessThanOrEqual(limits.deliveryBlockedMsMin);
-}, 60_000);
+});
 
 test('an answer byte by byte is given up in time, and one of gigabytes is not read beyond deliveryAnswerBytesMax', async () => {
   const [dripping, flooding] = [await server.tenant(), await server.tenant()];
   const drip = await startEndpoint((_one, response) => {
     response.writeHead(200);
-    const timer = setInterval(() => response.write('x'), 200);
+    // Bytes that come again and again, of an answer that never ends.
+    const timer = setInterval(() => response.write('x'), 50);
     response.on('close', () => clearInterval(timer));
   });
   let written = 0;
@@ -188,13 +214,14 @@ test('an answer byte by byte is given up in time, and one of gigabytes is not re
   });
   await subscribe(dripping, drip.url);
   await subscribe(flooding, flood.url);
-  worker();
+  worker({ requestMs: 2000 });
   await Promise.all([emit(dripping, ['a']), emit(flooding, ['a'])]);
-  await until(async () => expect((await attemptsOf(flooding))[0]).toMatchObject({ status: 200 }));
+  const attempted = (tenant: string) => until('an attempt', async () => (await attemptsOf(tenant))[0]);
+  expect(await attempted(flooding)).toMatchObject({ status: 200 });
   expect(written).toBeLessThan(50e6);
   expect(written).toBeGreaterThan(limits.deliveryAnswerBytesMax);
-  await until(async () => expect((await attemptsOf(dripping))[0]).toMatchObject({ status: 0 }), 20_000);
-}, 60_000);
+  expect(await attempted(dripping)).toMatchObject({ status: 0 });
+});
 
 test('redirects, also to loopback, are not followed; a refused address and a closed port are told', async () => {
   const tenants = await Promise.all([server.tenant(), server.tenant(), server.tenant()]);
@@ -206,10 +233,10 @@ test('redirects, also to loopback, are not followed; a refused address and a clo
   await subscribe(closed, 'http://127.0.0.1:9/hook');
   worker();
   await Promise.all(tenants.map((tenant) => emit(tenant, ['a'])));
-  const errorOf = async (tenant: string) => (await attemptsOf(tenant))[0]?.error;
-  await until(async () => expect(await errorOf(redirected)).toBe('answered 302 (redirects are not followed)'));
-  await until(async () => expect(await errorOf(refused)).toContain('is not public'));
-  await until(async () => expect(await errorOf(closed)).toMatch(/ECONNREFUSED|bad port/));
+  const errorOf = (tenant: string) => until('an attempt', async () => (await attemptsOf(tenant))[0]?.error);
+  expect(await errorOf(redirected)).toBe('answered 302 (redirects are not followed)');
+  expect(await errorOf(refused)).toContain('is not public');
+  expect(await errorOf(closed)).toMatch(/ECONNREFUSED|bad port/);
   expect(target.received).toEqual([]);
 });
 
@@ -217,38 +244,38 @@ test('410 disables the subscription, with an event; a change of it enables it ag
   const tenant = await server.tenant();
   const endpoint = await startEndpoint((_one, response) => response.writeHead(410).end());
   const id = await subscribe(tenant, endpoint.url);
-  worker();
+  const delivering = worker();
   await emit(tenant, ['a', 'b']);
-  await until(async () => expect(await laneOf(tenant)).toMatchObject({ disabled_reason: 'gone' }));
+  await untilLane('410 to disable it', tenant, { disabled_reason: 'gone' });
   const told = () => admin(`select from accord.event where tenant = $1 and type = 'SUBSCRIPTION_DISABLED'`, [tenant]);
   await server.services.events.mover.move();
-  await until(async () => expect(await told()).toHaveLength(1));
+  await until('the event', async () => (await told()).length === 1);
   const before = endpoint.received.length;
   await emit(tenant, ['c']);
-  await sleep(500);
+  await serveOthers(delivering);
   expect(endpoint.received).toHaveLength(before);
   endpoint.answer = (_one, response) => response.writeHead(200).end();
   await dueNow(tenant, id);
-  await until(() => expect(new Set(endpoint.received.map((one) => one.id)).size).toBe(4));
-}, 60_000);
+  await untilEvents(endpoint, 4);
+});
 
 test('a lane that somebody changed goes by that before its next event, although nobody told its server', async () => {
   const tenant = await server.tenant();
   const endpoint = await startEndpoint();
   const id = await subscribe(tenant, endpoint.url);
   const key = `${tenant}/${id}`;
-  worker();
+  const delivering = worker();
   await emit(tenant, ['a']);
-  await until(() => expect(endpoint.received).toHaveLength(1));
+  await untilReceived(endpoint, 1);
   settings.set(key, { ...(settings.get(key) as DeliverySettings), enabled: false });
-  await dueNow(tenant, id);
+  await reset(tenant, id);
   await emit(tenant, ['b']);
-  await sleep(500);
+  await serveOthers(delivering);
   expect(endpoint.received).toHaveLength(1);
   settings.set(key, { ...(settings.get(key) as DeliverySettings), enabled: true });
-  await dueNow(tenant, id);
-  await until(() => expect(endpoint.received).toHaveLength(2));
-}, 60_000);
+  await reset(tenant, id);
+  await untilReceived(endpoint, 2);
+});
 
 test('Retry-After of a 429 is obeyed by the whole lane', async () => {
   const tenant = await server.tenant();
@@ -257,24 +284,23 @@ test('Retry-After of a 429 is obeyed by the whole lane', async () => {
     isBusy ? response.writeHead(429, { 'retry-after': '60' }).end() : response.writeHead(200).end(),
   );
   const id = await subscribe(tenant, endpoint.url);
-  worker();
+  const delivering = worker();
   const began = Date.now();
   await emit(
     tenant,
     Array.from({ length: 40 }, (_, n) => `k${n}`),
   );
-  await until(async () => expect((await laneOf(tenant))?.blocked_until).not.toBeNull());
-  const lane = await laneOf(tenant);
-  expect((lane?.blocked_until?.getTime() ?? 0) - began).toBeGreaterThan(59_000);
+  const blocked = await until('the lane to be blocked', async () => (await laneOf(tenant))?.blocked_until);
+  expect(blocked.getTime() - began).toBeGreaterThan(59_000);
   const sent = endpoint.received.length;
   expect(sent).toBeLessThanOrEqual(limits.deliveryConnectionsMax * 2);
   isBusy = false;
-  await sleep(1500);
+  await serveOthers(delivering);
   expect(endpoint.received).toHaveLength(sent);
   await dueNow(tenant, id);
-  await until(async () => expect(await openOf(tenant)).toEqual([]), 15_000);
+  await untilOpen(tenant, 0);
   expect(new Set(endpoint.received.map((one) => one.id)).size).toBe(40);
-}, 60_000);
+});
 
 test('after deliveryFailingMsMax of failure the subscription is disabled; one that is well again is told of', async () => {
   const [dead, ill] = [await server.tenant(), await server.tenant()];
@@ -294,31 +320,33 @@ test('after deliveryFailingMsMax of failure the subscription is disabled; one th
       ),
     ),
   );
-  await until(async () => expect(await laneOf(ill)).toMatchObject({ trips: 1 }));
-  await until(async () => expect(await laneOf(dead)).toMatchObject({ trips: 1 }));
+  for (const tenant of [ill, dead]) await untilLane('the endpoint to be blocked', tenant, { trips: 1 });
+  isIll = false;
   await admin(
-    `update accord.event_lane set failing_since = now() - make_interval(secs => $2), blocked_until = null, version = version + 1 where tenant = $1`,
+    `update accord.event_lane set blocked_until = null, version = version + 1,
+      failing_since = case when tenant = $1 then now() - make_interval(secs => $2) else failing_since end`,
     [dead, limits.deliveryFailingMsMax / 1000],
   );
-  isIll = false;
+  for (const tenant of [dead, ill]) await changed(tenant);
   const types = async (tenant: string) =>
     (
       await admin<{ type: string }>(`select type from accord.event where tenant = $1 and type like 'SUBSCRIPTION%'`, [
         tenant,
       ])
     ).map(({ type }) => type);
-  await until(async () => expect(await laneOf(dead)).toMatchObject({ disabled_reason: 'failing' }), 20_000);
-  await until(async () => expect(await openOf(ill)).toEqual([]), 20_000);
+  await untilLane('failing to disable it', dead, { disabled_reason: 'failing' });
+  await untilOpen(ill, 0);
   expect(new Set(later.received.map((one) => one.id)).size).toBeGreaterThanOrEqual(20);
   await server.services.events.mover.move();
-  await until(async () =>
+  await untilPasses('both to be told', async () =>
     expect([await types(dead), await types(ill)]).toEqual([['SUBSCRIPTION_DISABLED'], ['SUBSCRIPTION_RECOVERED']]),
   );
-}, 60_000);
+});
 
 test('two workers share the lanes, one is stopped in the middle: nothing is lost, and order is kept', async () => {
   const tenants = await Promise.all(Array.from({ length: 4 }, () => server.tenant()));
   const endpoints = await Promise.all(
+    // Later, so that several requests are on their way when a worker stops.
     tenants.map(() => startEndpoint((_one, response) => void setTimeout(() => response.writeHead(204).end(), 2))),
   );
   await Promise.all(tenants.map((tenant, n) => subscribe(tenant, (endpoints[n] as TestEndpoint).url)));
@@ -336,10 +364,10 @@ test('two workers share the lanes, one is stopped in the middle: nothing is lost
     if (round === 2) await first.stop();
   }
   for (const endpoint of endpoints) {
-    await until(() => expect(new Set(endpoint.received.map((one) => one.id)).size).toBe(300), 60_000);
+    await untilEvents(endpoint, 300);
     expectOrdered(endpoint, 300);
   }
-}, 90_000);
+});
 
 test('a worker that lost its lane writes nothing: the fence', async () => {
   const tenant = await server.tenant();
@@ -348,37 +376,40 @@ test('a worker that lost its lane writes nothing: the fence', async () => {
   await subscribe(tenant, endpoint.url);
   const { deliveries } = worker();
   await emit(tenant, ['a']);
-  await until(() => expect(endpoint.received).toHaveLength(1));
+  await untilReceived(endpoint, 1);
   const before = await laneOf(tenant);
   // Another server is the owner by now.
   await admin(
-    `update accord.event_lane set owner = gen_random_uuid(), owned_until = now() + interval '3 s' where tenant = $1`,
+    `update accord.event_lane set owner = gen_random_uuid(), owned_until = now() + interval '1 h' where tenant = $1`,
     [tenant],
   );
   held.resolve();
-  await until(() => expect(deliveries.lanes.size).toBe(0));
+  await until('the worker to give the lane up', () => deliveries.lanes.size === 0);
   expect([await attemptsOf(tenant), (await laneOf(tenant))?.cursor]).toEqual([[], before?.cursor]);
   // When that one dies too, the event is sent again, with the same id.
-  await until(async () => expect(await attemptsOf(tenant)).toHaveLength(1), 20_000);
+  await admin('update accord.event_lane set owned_until = now() where tenant = $1', [tenant]);
+  deliveries.lanes.hint();
+  await untilAttempts(tenant, 1);
   expect(endpoint.received.map(({ id }) => id)).toEqual([endpoint.received[0]?.id, endpoint.received[0]?.id]);
-}, 60_000);
+});
 
 test('maxPerSecond is kept', async () => {
   const [tenant, endpoint] = [await server.tenant(), await startEndpoint()];
-  await subscribe(tenant, endpoint.url, { maxPerSecond: 20 });
+  await subscribe(tenant, endpoint.url, { maxPerSecond: 100 });
   worker();
   const began = performance.now();
   await emit(
     tenant,
-    Array.from({ length: 40 }, (_, n) => `k${n}`),
+    Array.from({ length: 60 }, (_, n) => `k${n}`),
   );
-  await until(() => expect(endpoint.received).toHaveLength(40));
-  expect(performance.now() - began).toBeGreaterThan(1500);
+  await untilReceived(endpoint, 60);
+  // Ten at once, and the others 10 ms apart.
+  expect(performance.now() - began).toBeGreaterThan(490);
 });
 
 test('a worker that ends while requests wait for their turn records those that were sent', async () => {
   const [tenant, endpoint] = [await server.tenant(), await startEndpoint()];
-  await subscribe(tenant, endpoint.url, { maxPerSecond: 1 });
+  await subscribe(tenant, endpoint.url, { maxPerSecond: 2 });
   await emit(
     tenant,
     Array.from({ length: 20 }, (_, n) => `k${n}`),
@@ -395,16 +426,17 @@ test('a worker that ends while requests wait for their turn records those that w
     [tenant],
   );
   const first = worker();
-  await until(() => expect(endpoint.received.length).toBeGreaterThan(2));
-  const began = performance.now();
+  await until('the third request', () => endpoint.received.length > 2);
+  const sent = endpoint.received.length;
   await first.stop();
-  expect(performance.now() - began).toBeLessThan(limits.laneEndMsMax);
+  expect(endpoint.received.length).toBeLessThanOrEqual(sent + 1);
   expect(await attemptsOf(tenant)).toHaveLength(endpoint.received.length);
   worker();
-  await until(() => expect(endpoint.received.length).toBeGreaterThan(4));
+  const before = endpoint.received.length;
+  await until('two more requests', () => endpoint.received.length > before + 1);
   const ids = endpoint.received.map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
-}, 60_000);
+});
 
 test('a worker that ends while one request hangs records the others of the step, and they are not sent again', async () => {
   const [tenant, endpoint] = [await server.tenant(), await startEndpoint()];
@@ -412,18 +444,16 @@ test('a worker that ends while one request hangs records the others of the step,
   await subscribe(tenant, endpoint.url);
   await emit(tenant, ['a', 'b', 'hangs', 'c', 'hangs', 'd']);
   const first = worker();
-  await until(() => expect(endpoint.received).toHaveLength(5));
-  const began = performance.now();
+  await untilReceived(endpoint, 5);
   await first.stop();
-  expect(performance.now() - began).toBeLessThan(limits.laneEndMsMax + limits.laneRecordMsMax);
   expect((await attemptsOf(tenant)).map(({ status }) => status)).toEqual([204, 204, 204, 204]);
   expect(await openOf(tenant)).toMatchObject([{ attempts: 0 }, { attempts: 0 }]);
   endpoint.answer = (_one, response) => void response.writeHead(204).end();
   endpoint.received.length = 0;
   worker();
-  await until(async () => expect(await openOf(tenant)).toEqual([]));
+  await untilOpen(tenant, 0);
   expect(endpoint.received.map(({ key }) => key)).toEqual(['hangs', 'hangs']);
-}, 30_000);
+});
 
 test('an endpoint that allows few requests by its handshake has steps of few events', async () => {
   const [tenant, endpoint] = [await server.tenant(), await startEndpoint()];
@@ -432,8 +462,8 @@ test('an endpoint that allows few requests by its handshake has steps of few eve
   await subscribe(tenant, endpoint.url, { handshake: true });
   await emit(tenant, ['a', 'b', 'c']);
   worker();
-  await until(() => expect(endpoint.received).toHaveLength(1));
-  await until(async () => expect(await attemptsOf(tenant)).toHaveLength(1), 5000);
+  await untilReceived(endpoint, 1);
+  await untilAttempts(tenant, 1);
   expect([endpoint.asked.length, endpoint.received.length]).toEqual([1, 1]);
 });
 
@@ -445,7 +475,7 @@ test('a batch is one request of at most deliveryEventsMax events, in order', asy
     Array.from({ length: limits.deliveryEventsMax + 1 }, (_, n) => `k${n % 3}`),
   );
   worker();
-  await until(() => expect(endpoint.received).toHaveLength(2));
+  await untilReceived(endpoint, 2);
   const sizes = endpoint.received.map(({ body }) => (JSON.parse(body) as unknown[]).length);
   expect(sizes).toEqual([limits.deliveryEventsMax, 1]);
 });

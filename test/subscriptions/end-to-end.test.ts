@@ -1,17 +1,16 @@
 /** From a subscription made by HTTP to a signed event at a real endpoint, and what people do about deliveries. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
 import { runTasks } from '../../server/room/tasks.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
-import { startEndpoint } from './endpoint.ts';
+import { until, untilPasses } from '../helpers/wait.ts';
+import { startEndpoint, untilEvents, untilReceived } from './endpoint.ts';
 
 const server = await createTestServer({ ACCORD_OUTBOUND_ALLOW: '127.0.0.1' });
 const { services } = server;
 const [delivering] = services.subscriptions.deliveries.tasks;
-const until = (check: () => unknown, timeout = 30_000) => vi.waitFor(async () => check(), { timeout, interval: 20 });
 
 type Delivery = {
   id: string;
@@ -21,7 +20,7 @@ type Delivery = {
   attempts: { status?: number; replay: boolean }[];
 };
 
-async function start(body: object = {}) {
+async function subscribe(body: object = {}) {
   const tenant = await server.tenant();
   const tokens = {
     admin: await server.member(tenant, 'security-admin'),
@@ -50,8 +49,27 @@ async function start(body: object = {}) {
   const deliveries = async (query = '', token = tokens.admin) =>
     (await call<{ deliveries: Delivery[]; cursor?: string }>('GET', `/${id}/deliveries${query}`, undefined, token))
       .body;
+  return { ...{ tenant, endpoint, call, id, signingSecret, deliveries, tokens } };
+}
+
+type Subscribed = Awaited<ReturnType<typeof subscribe>>;
+const untilListed = (deliveries: Subscribed['deliveries'], query: string, count: number) =>
+  untilPasses(`${count} deliveries`, async () => expect((await deliveries(query)).deliveries).toHaveLength(count));
+
+async function start(body: object = {}) {
+  const subscribed = await subscribe(body);
   const stop = runTasks([delivering as (typeof services.subscriptions.deliveries.tasks)[0]], services.observe);
-  return { ...{ tenant, endpoint, call, id, signingSecret, deliveries, tokens, stop } };
+  return { ...subscribed, stop };
+}
+
+/** All lanes are told to look for work, and then some is delivered for another tenant: what must not come would have. */
+async function serveOthers() {
+  const { tenant, endpoint } = await subscribe();
+  for (const round of [1, 2, 3]) {
+    services.subscriptions.deliveries.lanes.hint();
+    await relate(tenant, `other${round}`);
+    await untilReceived(endpoint, round);
+  }
 }
 
 /** Types, and a relationship of an address. */
@@ -93,7 +111,7 @@ test('an event reaches the endpoint, signed, and its delivery is listed', async 
   const { tenant, endpoint, call, id, signingSecret, deliveries, tokens, stop } = await start();
   try {
     await relate(tenant, 'c1');
-    await until(() => expect(endpoint.received).toHaveLength(1));
+    await untilReceived(endpoint, 1);
     const [{ body, headers }] = endpoint.received as [(typeof endpoint.received)[0]];
     expect(new Webhook(signingSecret).verify(body, headers as Record<string, string>)).toMatchObject({
       ...{
@@ -103,7 +121,7 @@ test('an event reaches the endpoint, signed, and its delivery is listed', async 
         source: `http://accord.test/${tenant}`,
       },
     });
-    await until(async () => expect((await deliveries()).deliveries).toHaveLength(1));
+    await untilListed(deliveries, '', 1);
     const [one] = (await deliveries('?status=delivered')).deliveries;
     expect(one).toMatchObject({
       status: 'delivered',
@@ -118,10 +136,10 @@ test('an event reaches the endpoint, signed, and its delivery is listed', async 
     expect(shown.delivery).toMatchObject({ state: 'active' });
     // A rotated secret: both sign.
     const rotated = await call<{ signingSecret: string }>('POST', `/${id}/secret/rotate`);
-    await until(async () => {
+    await untilPasses('both secrets', async () => {
       const count = endpoint.received.length;
       await relate(tenant, `c${count + 1}`);
-      await until(() => expect(endpoint.received.length).toBeGreaterThan(count));
+      await untilReceived(endpoint, count + 1);
       const last = endpoint.received.at(-1) as (typeof endpoint.received)[0];
       for (const secret of [signingSecret, rotated.body.signingSecret])
         new Webhook(secret).verify(last.body, last.headers as Record<string, string>);
@@ -129,7 +147,7 @@ test('an event reaches the endpoint, signed, and its delivery is listed', async 
   } finally {
     await stop();
   }
-}, 60_000);
+});
 
 test('one delivery is retried, a range is replayed, an endpoint is tested; each is audited', async () => {
   const { tenant, endpoint, call, id, deliveries, stop } = await start({ numberOfRetries: 0 });
@@ -137,13 +155,15 @@ test('one delivery is retried, a range is replayed, an endpoint is tested; each 
     endpoint.answer = ({ key }, response) =>
       response.writeHead(key === 'car/c2' ? 400 : 200).end('ann@mail.test is refused');
     for (const to of ['c1', 'c2', 'c3']) await relate(tenant, to);
-    await until(async () => expect((await deliveries()).deliveries).toHaveLength(3));
+    await untilListed(deliveries, '', 3);
     const [failed] = (await deliveries('?status=failed')).deliveries as [Delivery];
     expect(failed).toMatchObject({ status: 'failed', attempts: [{ status: 400, answer: '*** is refused' }] });
     expect((await call('POST', `/${id}/deliveries/999999/retry`)).status).toBe(404);
     expect((await call('POST', `/${id}/deliveries/${failed.id}/retry`)).status).toBe(202);
-    await until(() => expect(endpoint.received.filter(({ key }) => key === 'car/c2')).toHaveLength(2));
-    await until(async () => expect((await deliveries('?status=failed')).deliveries[0]?.attempts).toHaveLength(2));
+    await until('the retry', () => endpoint.received.filter(({ key }) => key === 'car/c2').length === 2);
+    await untilPasses('its attempt', async () =>
+      expect((await deliveries('?status=failed')).deliveries[0]?.attempts).toHaveLength(2),
+    );
     endpoint.answer = (_one, response) => response.writeHead(200).end();
     endpoint.received.length = 0;
     expect((await call('POST', `/${id}/replay`, {})).status).toBe(400);
@@ -155,15 +175,15 @@ test('one delivery is retried, a range is replayed, an endpoint is tested; each 
       expect(refused).toMatchObject({ status: 400, body: { errors: [{ pointer }] } });
     }
     expect((await call('POST', `/${id}/replay`, { fromSequence: 1, failedOnly: true })).status).toBe(202);
-    await until(() => expect(endpoint.received.map(({ key }) => key)).toEqual(['car/c2']));
-    await until(async () => expect((await deliveries('?status=failed')).deliveries).toEqual([]));
-    await until(async () =>
+    await untilPasses('the replay', () => expect(endpoint.received.map(({ key }) => key)).toEqual(['car/c2']));
+    await untilListed(deliveries, '?status=failed', 0);
+    await untilPasses('the replay before to end', async () =>
       expect(
         (await call('POST', `/${id}/replay`, { since: '2020-01-01T00:00:00Z', eventTypes: ['RELATIONSHIP_CREATED'] }))
           .status,
       ).toBe(202),
     );
-    await until(() =>
+    await untilPasses('the replay', () =>
       expect(endpoint.received.map(({ key }) => key).sort()).toEqual(['car/c1', 'car/c2', 'car/c2', 'car/c3']),
     );
     const tested = await call<object>('POST', `/${id}/test`);
@@ -181,23 +201,23 @@ test('one delivery is retried, a range is replayed, an endpoint is tested; each 
   } finally {
     await stop();
   }
-}, 60_000);
+});
 
 test('a replay tries an event replayAttemptsMax times, touches no health, and reads replayEventsMax at once', async () => {
   const { tenant, endpoint, call, id, stop } = await start();
   try {
     for (let n = 0; n < 3; n++) await relate(tenant, `c${n}`);
-    await until(() => expect(endpoint.received).toHaveLength(3));
+    await untilReceived(endpoint, 3);
     endpoint.answer = (_one, response) => response.writeHead(500).end();
     endpoint.received.length = 0;
     expect((await call('POST', `/${id}/replay`, { fromSequence: 1 })).status).toBe(202);
     expect((await call('POST', `/${id}/replay`, { fromSequence: 1 })).status).toBe(409);
-    await until(() => expect(endpoint.received).toHaveLength(3 * limits.replayAttemptsMax), 30_000);
+    await untilReceived(endpoint, 3 * limits.replayAttemptsMax);
     const replays = () =>
       asAdmin(server.db.adminUrl, 'select failed, delivered, finished_at from accord.event_replay where tenant = $1', [
         tenant,
       ]);
-    await until(async () =>
+    await untilPasses('the replay to end', async () =>
       expect(await replays()).toMatchObject([{ failed: 3, delivered: 0, finished_at: expect.any(Date) }]),
     );
     expect((await call<{ delivery: object }>('GET', `/${id}`)).body.delivery).toMatchObject({ state: 'active' });
@@ -206,7 +226,7 @@ test('a replay tries an event replayAttemptsMax times, touches no health, and re
   } finally {
     await stop();
   }
-}, 60_000);
+});
 
 test('once pausing is answered nothing is begun, and what waits says that it is suspended', async () => {
   const { tenant, endpoint, call, id, deliveries, stop } = await start();
@@ -215,15 +235,15 @@ test('once pausing is answered nothing is begun, and what waits says that it is 
   try {
     // An idle lane, which this server owns: the event of the pause itself wakes it.
     await relate(tenant, 'c0');
-    await until(() => expect(endpoint.received).toHaveLength(1));
+    await untilReceived(endpoint, 1);
     expect((await call('PUT', `/${id}`, { ...body, enabled: false })).status).toBe(200);
     await relate(tenant, 'c1');
-    await sleep(700);
+    await serveOthers();
     expect(endpoint.received).toHaveLength(1);
     expect(await stateOf()).toBe('paused');
     expect((await call('PUT', `/${id}`, { ...body, enabled: true })).status).toBe(200);
-    await until(() => expect(endpoint.received).toHaveLength(2));
-    await until(async () => expect(await stateOf()).toBe('active'));
+    await untilReceived(endpoint, 2);
+    await until('it to be active', async () => (await stateOf()) === 'active');
     // A step of many events at an endpoint that is slow: what is on its way goes on, at most one for each connection.
     const paused = Promise.withResolvers<void>();
     const answered = endpoint.received.length + 10;
@@ -232,32 +252,34 @@ test('once pausing is answered nothing is begun, and what waits says that it is 
       response.writeHead(200).end();
     };
     await relateMany(tenant, 60);
-    await until(() => expect(endpoint.received.length).toBeGreaterThan(10));
+    await until('some of the step', () => endpoint.received.length > 10);
     expect((await call('PUT', `/${id}`, { ...body, enabled: false })).status).toBe(200);
     const atOnce = endpoint.received.length;
     paused.resolve();
-    await sleep(700);
+    await serveOthers();
     expect(endpoint.received.length).toBeLessThanOrEqual(atOnce + limits.deliveryConnectionsMax);
     expect(endpoint.received.length).toBeLessThan(60);
     const listed = async () => (await deliveries('?status=suspended&limit=100')).deliveries;
-    await until(async () => expect((await listed()).length).toBeGreaterThan(0));
-    const suspended = await listed();
+    const suspended = await until('what is suspended', async () => {
+      const some = await listed();
+      return some.length > 0 ? some : undefined;
+    });
     expect(new Set(suspended.map(({ status }) => status))).toEqual(new Set(['suspended']));
     expect(suspended.every((one) => !('nextAttemptAt' in one))).toBe(true);
     expect((await deliveries('?status=waiting')).deliveries).toEqual([]);
     expect((await call('PUT', `/${id}`, { ...body, enabled: true })).status).toBe(200);
-    await until(() => expect(new Set(endpoint.received.map((one) => one.id)).size).toBe(62));
+    await untilEvents(endpoint, 62);
   } finally {
     await stop();
   }
-}, 60_000);
+});
 
 test('what a subscription that 410 disabled did not send is suspended, and sent when it is enabled again', async () => {
   const { tenant, endpoint, call, id, deliveries, stop } = await start();
   try {
     endpoint.answer = (_one, response) => response.writeHead(410).end();
     await relate(tenant, 'gone');
-    await until(async () =>
+    await untilPasses('410 to disable it', async () =>
       expect((await call<{ delivery: object }>('GET', `/${id}`)).body.delivery).toMatchObject({ state: 'disabled' }),
     );
     expect((await deliveries()).deliveries).toMatchObject([{ status: 'suspended', attempts: [{ status: 410 }] }]);
@@ -265,11 +287,11 @@ test('what a subscription that 410 disabled did not send is suspended, and sent 
     endpoint.answer = (_one, response) => response.writeHead(200).end();
     const body = { endpoint: endpoint.url, eventTypes: ['RELATIONSHIP_*'], maxPerSecond: 999 };
     expect((await call('PUT', `/${id}`, body)).status).toBe(200);
-    await until(async () => expect((await deliveries('?status=delivered')).deliveries).toHaveLength(1));
+    await untilListed(deliveries, '?status=delivered', 1);
   } finally {
     await stop();
   }
-}, 60_000);
+});
 
 type Replay = {
   replayId: string;
@@ -288,7 +310,7 @@ test('a replay says how far it is, and can be cancelled', async () => {
   try {
     await relateMany(tenant, limits.replayEventsMax + 30);
     const sent = limits.replayEventsMax + 30;
-    await until(() => expect(endpoint.received).toHaveLength(sent));
+    await untilReceived(endpoint, sent);
     endpoint.received.length = 0;
     // The last ones are answered when the replay was cancelled.
     const cancelling = Promise.withResolvers<void>();
@@ -304,17 +326,17 @@ test('a replay says how far it is, and can be cancelled', async () => {
     });
     const read = async () => (await call<Replay>('GET', `/${id}/replays/${replayId}`)).body;
     // The first portion is recorded while the second is sent.
-    await until(async () => expect((await read()).delivered).toBe(limits.replayEventsMax));
+    await until('the first portion', async () => (await read()).delivered === limits.replayEventsMax);
     const midway = await read();
     expect(midway).toMatchObject({ state: 'running', failed: 0 });
     expect(midway.atSequence).toBeLessThan(toSequence);
     expect((await call('POST', `/${id}/replays/${replayId}/cancel`, undefined, tokens.support)).status).toBe(403);
     const cancelled = await call<Replay>('POST', `/${id}/replays/${replayId}/cancel`);
     expect(cancelled).toMatchObject({ status: 200, body: { state: 'cancelled', endedAt: expect.any(String) } });
-    await sleep(500); // until the one that sends has heard of it, on a busy machine
+    await services.subscriptions.deliveries.configChanged(tenant); // the one that sends has heard of it
     cancelling.resolve();
-    await until(async () => expect((await read()).delivered).toBe(endpoint.received.length));
-    await sleep(300);
+    await until('what was sent to be recorded', async () => (await read()).delivered === endpoint.received.length);
+    await serveOthers();
     expect(endpoint.received.length).toBeLessThan(sent);
     expect(await read()).toMatchObject({ state: 'cancelled', delivered: endpoint.received.length, failed: 0 });
     // Again is no error and changes nothing; another one may begin.
@@ -322,7 +344,7 @@ test('a replay says how far it is, and can be cancelled', async () => {
     const second = await call<Replay>('POST', `/${id}/replay`, { fromSequence: toSequence - 1 });
     const list = async (query = '') =>
       (await call<{ replays: Replay[]; cursor?: string }>('GET', `/${id}/replays${query}`)).body;
-    await until(async () =>
+    await untilPasses('the second replay', async () =>
       expect((await list()).replays).toMatchObject([
         { replayId: second.body.replayId, state: 'finished', atSequence: toSequence, endedAt: expect.any(String) },
         { replayId, state: 'cancelled' },
@@ -349,7 +371,7 @@ test('a replay says how far it is, and can be cancelled', async () => {
   } finally {
     await stop();
   }
-}, 60_000);
+});
 
 test('an endpoint that wants a handshake is asked first, and gets nothing until it allows', async () => {
   const { tenant, endpoint, call, id, stop } = await start({ handshake: true });
@@ -359,7 +381,7 @@ test('an endpoint that wants a handshake is asked first, and gets nothing until 
     endpoint.options = (response) =>
       response.writeHead(200, { 'webhook-allowed-origin': 'accord.test', 'webhook-allowed-rate': '600' }).end();
     await relate(tenant, 'c1');
-    await until(() => expect(endpoint.received).toHaveLength(1));
+    await untilReceived(endpoint, 1);
     expect(endpoint.asked.at(-1)).toMatchObject({
       'webhook-request-origin': 'accord.test',
       'webhook-request-rate': '60000',
@@ -367,4 +389,4 @@ test('an endpoint that wants a handshake is asked first, and gets nothing until 
   } finally {
     await stop();
   }
-}, 60_000);
+});

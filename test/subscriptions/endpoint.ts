@@ -1,7 +1,9 @@
 /** A real HTTP endpoint that receives events, and says what it is told to say. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { afterAll } from 'vitest';
+import { expect } from 'vitest';
+import { closeAtEnd } from '../helpers/closing.ts';
+import { untilPasses } from '../helpers/wait.ts';
 
 export type Received = {
   id: string;
@@ -60,7 +62,15 @@ export async function startEndpoint(answer: Answer = (_received, response) => re
     for (const socket of sockets) socket.destroy();
     server.close();
   };
-  afterAll(endpoint.close);
+  closeAtEnd(endpoint.close);
   return endpoint;
 }
 export type TestEndpoint = Awaited<ReturnType<typeof startEndpoint>>;
+
+/** Waits until so many requests with events have come, and no more. */
+export const untilReceived = ({ received }: TestEndpoint, count: number): Promise<void> =>
+  untilPasses(`${count} requests`, () => expect(received).toHaveLength(count));
+
+/** Waits until so many different events have come, some of them perhaps more than once. */
+export const untilEvents = ({ received }: TestEndpoint, count: number): Promise<void> =>
+  untilPasses(`${count} events`, () => expect(new Set(received.map(({ id }) => id)).size).toBe(count));

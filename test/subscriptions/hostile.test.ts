@@ -1,17 +1,17 @@
 /** Endpoints, networks and clocks that do not do what they should: bounded, told with its cause, and nothing is lost. */
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { systemClock } from '../../server/core/clock.ts';
 import { limits } from '../../server/core/limits.ts';
 import type { DeliverySettings } from '../../server/subscriptions/lanes/index.ts';
 import { selfSigned } from '../core/auth/certificate.ts';
-import { startEndpoint } from './endpoint.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
+import { until, untilPasses } from '../helpers/wait.ts';
+import { startEndpoint, untilReceived } from './endpoint.ts';
 import { createLanesTest } from './lanes.ts';
 
-const { server, worker, subscribe, emit, admin } = await createLanesTest();
-const until = (check: () => unknown, timeout = 30_000) => vi.waitFor(async () => check(), { timeout, interval: 20 });
+const { server, worker, subscribe, emit, admin, changed } = await createLanesTest();
 const attemptsOf = (tenant: string) =>
   admin<{ status: number; error: string | null; ms: number }>(
     'select * from accord.delivery_attempt where tenant = $1 order by at, number',
@@ -24,12 +24,17 @@ const openOf = (tenant: string) =>
   admin<{ sequence: string; next_at: Date }>('select * from accord.delivery_open where tenant = $1 order by sequence', [
     tenant,
   ]);
-const dueNow = (tenant: string) =>
-  admin(
+async function dueNow(tenant: string) {
+  await admin(
     `with l as (update accord.event_lane set version = version + 1, blocked_until = null where tenant = $1)
       update accord.delivery_open set next_at = now() where tenant = $1`,
     [tenant],
   );
+  await changed(tenant);
+}
+const untilAttempted = (tenant: string) => until('an attempt', async () => (await attemptsOf(tenant))[0]);
+const untilOpen = (tenant: string, count: number) =>
+  untilPasses(`${count} events that are open`, async () => expect(await openOf(tenant)).toHaveLength(count));
 
 test('an endpoint with a wrong certificate gets nothing, and the attempt says why', async () => {
   let requests = 0;
@@ -39,35 +44,33 @@ test('an endpoint with a wrong certificate gets nothing, and the attempt says wh
   });
   https.on('tlsClientError', () => {});
   await new Promise<void>((resolve) => https.listen(0, '127.0.0.1', resolve));
-  afterAll(() => https.close());
+  closeAtEnd(() => https.close());
   const tenant = await server.tenant();
   await subscribe(tenant, `https://127.0.0.1:${(https.address() as AddressInfo).port}/hook`);
   worker();
   await emit(tenant, ['a']);
-  await until(async () =>
-    expect((await attemptsOf(tenant))[0]).toMatchObject({ status: 0, error: expect.stringMatching(/certificate/) }),
-  );
+  expect(await untilAttempted(tenant)).toMatchObject({ status: 0, error: expect.stringMatching(/certificate/) });
   expect(requests).toBe(0);
 });
 
 test('who acknowledges late gets the event again, with the same id and in its order', async () => {
   const tenant = await server.tenant();
-  let isLate = true;
-  const endpoint = await startEndpoint((_one, response) => {
-    const after = isLate ? limits.deliveryTimeoutMs + 500 : 0;
-    isLate = false;
-    setTimeout(() => response.writeHead(200).end(), after);
+  const givenUp = Promise.withResolvers<void>();
+  const endpoint = await startEndpoint(async (_one, response) => {
+    await givenUp.promise;
+    response.writeHead(200).end();
   });
   await subscribe(tenant, endpoint.url);
-  worker();
+  worker({ requestMs: 2000 });
   await emit(tenant, ['a', 'a']);
-  await until(async () => expect((await attemptsOf(tenant))[0]?.status).toBe(0), limits.deliveryTimeoutMs * 2);
+  expect((await untilAttempted(tenant)).status).toBe(0);
+  givenUp.resolve();
   await dueNow(tenant);
-  await until(() => expect(endpoint.received).toHaveLength(3));
+  await untilReceived(endpoint, 3);
   const [late, again, next] = endpoint.received.map(({ id }) => id);
   expect([again === late, next === late]).toEqual([true, false]);
-  await until(async () => expect(await openOf(tenant)).toEqual([]));
-}, 60_000);
+  await untilOpen(tenant, 0);
+});
 
 test('a step that cannot be recorded is sent again: what failed in it is not lost', async () => {
   const tenant = await server.tenant();
@@ -85,22 +88,22 @@ test('a step that cannot be recorded is sent again: what failed in it is not los
   await subscribe(tenant, endpoint.url);
   worker();
   await emit(tenant, ['a']);
-  await until(async () => expect(await attemptsOf(tenant)).toHaveLength(1));
+  await untilAttempted(tenant);
   isDown = true;
   await emit(tenant, ['bad', 'good']);
-  await until(() => expect(endpoint.received.length).toBeGreaterThanOrEqual(3));
-  await sleep(200);
+  await until('the step', () => endpoint.received.length >= 3);
+  await until('recording it to fail', () => server.observations.some(({ kind }) => kind === 'background_failed'));
   isDown = false;
   await admin('grant insert on accord.delivery_attempt to accord_app');
   await emit(tenant, ['b']);
-  await until(async () => {
+  await untilPasses('four deliveries', async () => {
     const delivered = (await attemptsOf(tenant)).filter(({ status }) => status === 204);
     expect(delivered).toHaveLength(4);
   });
   const ids = endpoint.received.filter(({ key }) => key === 'bad').map(({ id }) => id);
   expect(ids.length).toBeGreaterThanOrEqual(2);
   expect(new Set(ids).size).toBe(1);
-}, 60_000);
+});
 
 test('a day of attempts that has no partition is made when it is needed', async () => {
   const [tenant, endpoint] = [await server.tenant(), await startEndpoint()];
@@ -111,7 +114,7 @@ test('a day of attempts that has no partition is made when it is needed', async 
   await admin(`drop table ${day}`);
   worker();
   await emit(tenant, ['a']);
-  await until(async () => expect(await attemptsOf(tenant)).toHaveLength(1));
+  await untilAttempted(tenant);
   expect(endpoint.received).toHaveLength(1);
 });
 
@@ -120,17 +123,17 @@ test('a clock that jumps ahead disables no endpoint, and nothing waits longer th
   let [isIll, ahead] = [true, 0];
   const endpoint = await startEndpoint((_one, response) => response.writeHead(isIll ? 500 : 204).end());
   await subscribe(tenant, endpoint.url);
-  worker({ now: () => systemClock.now() + ahead, monotonic: () => systemClock.monotonic() });
+  worker({ clock: { now: () => systemClock.now() + ahead, monotonic: () => systemClock.monotonic() } });
   await emit(tenant, ['a']);
-  await until(async () => expect(await openOf(tenant)).toHaveLength(1));
+  await untilOpen(tenant, 1);
   ahead = limits.deliveryFailingMsMax * 2;
   await dueNow(tenant);
-  await until(() => expect(endpoint.received).toHaveLength(2));
+  await untilReceived(endpoint, 2);
   await emit(
     tenant,
     Array.from({ length: limits.deliveryFailuresMax }, (_, n) => `k${n}`),
   );
-  await until(async () => expect((await laneOf(tenant)).blocked_until).not.toBeNull());
+  await until('the lane to be blocked', async () => (await laneOf(tenant)).blocked_until);
   const { disabled_at, failing_since, blocked_until } = await laneOf(tenant);
   expect(disabled_at).toBeNull();
   expect(Math.abs((failing_since?.getTime() ?? 0) - Date.now())).toBeLessThan(60_000);
@@ -140,10 +143,10 @@ test('a clock that jumps ahead disables no endpoint, and nothing waits longer th
   for (const { next_at } of open) expect(next_at.getTime() - Date.now()).toBeLessThanOrEqual(86_400_000 + 1000);
   [isIll, ahead] = [false, 0];
   await dueNow(tenant);
-  await until(async () => expect(await openOf(tenant)).toEqual([]));
+  await untilOpen(tenant, 0);
   const ids = endpoint.received.filter(({ key }) => !key.startsWith('x/')).map(({ id }) => id);
   expect(new Set(ids).size).toBe(limits.deliveryFailuresMax + 1);
-}, 60_000);
+});
 
 test.each<[DeliverySettings['auth'], string]>([
   [{ type: 'bearer', token: 'abc' }, 'Bearer abc'],
@@ -153,7 +156,8 @@ test.each<[DeliverySettings['auth'], string]>([
   await subscribe(tenant, endpoint.url, { auth });
   worker();
   await emit(tenant, ['a']);
-  await until(() => expect(endpoint.received[0]?.headers.authorization).toBe(authorization));
+  await untilReceived(endpoint, 1);
+  expect(endpoint.received[0]?.headers.authorization).toBe(authorization);
 });
 
 test.each([
@@ -165,6 +169,6 @@ test.each([
   await subscribe(tenant, endpoint.url, { auth: { type: 'oauth2', tokenUrl, clientId: 'c', clientSecret: 's' } });
   worker();
   await emit(tenant, ['a']);
-  await until(async () => expect((await attemptsOf(tenant))[0]?.error).toContain(why));
+  expect((await untilAttempted(tenant)).error).toContain(why);
   expect(endpoint.received).toEqual([]);
 });

@@ -2,7 +2,6 @@
  * A process that numbers events and delivers them to ENDPOINT, as a server does, without what else a server does: it starts in less
  * time, so that it can be killed more often. Tells its parent when it works.
  */
-import { randomUUID } from 'node:crypto';
 import { systemClock as clock } from '../../server/core/clock.ts';
 import { Database } from '../../server/core/db/database.ts';
 import { createOutbound } from '../../server/core/outbound/outbound.ts';
@@ -13,7 +12,8 @@ import { EventHints, type NewEvent } from '../../server/room/events.ts';
 import { runTasks } from '../../server/room/tasks.ts';
 import { createDeliveries } from '../../server/subscriptions/lanes/index.ts';
 
-const { DATABASE_URL: url, ENDPOINT: endpoint } = process.env as { DATABASE_URL: string; ENDPOINT: string };
+type Given = { DATABASE_URL: string; ENDPOINT: string; SERVER: string };
+const { DATABASE_URL: url, ENDPOINT: endpoint, SERVER: server } = process.env as Given;
 const observe = () => {};
 const database = new Database({ url, poolMax: 4, applicationName: 'killed', observe });
 const readers = new EventReaders({ database, observe });
@@ -24,7 +24,7 @@ const eventOf = (tenant: string, id: string, type: string): NewEvent => {
 };
 const deliveries = createDeliveries(
   {
-    ...{ database, clock, observe, outbound, readers, server: randomUUID() },
+    ...{ database, clock, observe, outbound, readers, server },
     ...{ eventHints: new EventHints(), baseUrl: 'https://accord.test' },
   },
   {

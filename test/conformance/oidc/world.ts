@@ -2,7 +2,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import * as oc from 'openid-client';
-import { afterAll, vi } from 'vitest';
+import { vi } from 'vitest';
+import { closeAtEnd } from '../../helpers/closing.ts';
 import { begin, createAccount, logIn, webSpec } from '../../oidc/logging-in.ts';
 import { type Browser, createOidcServer, type Jar, type Spec, type Visited } from '../../oidc/relying-party.ts';
 
@@ -63,7 +64,7 @@ async function receiver() {
     tokens.push(new URLSearchParams((await request.toArray()).join('')).get('logout_token') as string);
     response.end();
   }).listen(0, '127.0.0.1');
-  afterAll(() => server.close());
+  closeAtEnd(() => server.close());
   await once(server, 'listening');
   return { tokens, url: `http://127.0.0.1:${(server.address() as { port: number }).port}/out` };
 }

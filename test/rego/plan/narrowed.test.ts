@@ -4,11 +4,12 @@ import { createCompiler, Evaluator, hostBuiltinNames, PolicyError } from '../../
 import type { GraphTerm, GraphUse } from '../../../server/rego/schema.ts';
 import { names, nodeTypes, random } from '../../facts/graphs.ts';
 import { randomPolicy } from '../../facts/policies.ts';
+import { drawn } from '../../helpers/long.ts';
 
 const compiler = createCompiler();
 afterAll(() => compiler.close());
 
-const POLICIES = 200;
+const POLICIES = drawn(60, 200);
 const INPUTS = 60;
 let narrowed = 0;
 

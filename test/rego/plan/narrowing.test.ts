@@ -282,7 +282,7 @@ test('takes no time that grows with the square of a policy: 900 statements insid
   const found = await narrowing(`outcome := "allow" if {${[...scans, ...looks].join('; ')}}`);
   expect(found?.subject).toHaveLength(8);
   expect(found?.free).toEqual(['subject']);
-}, 60_000);
+});
 
 describe('is not found', () => {
   test.each([
