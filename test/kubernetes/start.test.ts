@@ -2,6 +2,7 @@
  * `accord start --source kubernetes`: a developer's whole installation in one process, fed by a cluster. A back end asks it with
  * a token of a service account.
  */
+import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
@@ -69,11 +70,13 @@ spec: { displayName: Start, audiences: [x] }
   await writeFile(join(directory, 'ca.crt'), Buffer.from(authority, 'base64'));
   const api = `127.0.0.1:${await freePort()}`;
   url = `http://${api}`;
-  const source = ['--source', 'kubernetes', '--kubeconfig', cluster.kubeconfig, '--data', join(directory, 'data')];
+  const data = join(directory, 'data');
+  const source = ['--source', 'kubernetes', '--kubeconfig', cluster.kubeconfig, '--data', data];
   running = await AccordProcess.run(['start', ...source, '--listen', api], {
     ...{ ACCORD_LEASE_NAMESPACE: tenant, ACCORD_CA_BUNDLE: join(directory, 'ca.crt') },
     ACCORD_OUTBOUND_ALLOW: '0.0.0.0/0,::/0',
   });
+  await running.until('has made its database', () => existsSync(join(data, 'master.key')));
   await running.says('Ctrl-C stops everything.');
 });
 
