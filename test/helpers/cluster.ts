@@ -4,8 +4,7 @@
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -15,8 +14,11 @@ import { parse } from 'yaml';
 import { type ApiServerOptions, startApiServer } from '../kubernetes/apiserver.ts';
 import { type Connection, kubeconfigText, readConnection } from '../kubernetes/kubeconfig.ts';
 import { findProgram, searchPath } from '../kubernetes/programs.ts';
+import { Supervised } from '../kubernetes/supervised.ts';
+import { until } from './wait.ts';
 
 const definitions = new URL('../../crds/', import.meta.url);
+const group = '/apis/accord.dev/v1alpha1';
 
 /** What the tests make on an existing cluster is deleted by it. */
 export const ours = { 'made-by': 'accord-tests' };
@@ -130,11 +132,32 @@ export class Cluster {
       );
       // Established comes before that: at first a list is answered 404, then 429.
       const objects = `/apis/${spec.group}/${spec.versions[0]?.name}/${spec.names.plural}?limit=1`;
-      const deadline = Date.now() + 30_000;
-      while ((await this.request('GET', objects)).status !== 200) {
-        if (Date.now() > deadline) throw new Error(`${metadata.name} is not served after 30 s`);
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
+      await until(
+        `the API server to serve ${metadata.name}`,
+        async () => (await this.request('GET', objects)).status === 200,
+      );
+    }
+  }
+
+  /**
+   * Deletes all manifests, and waits for no operator. Each operator that starts looks at every manifest: what a file of
+   * tests has left would cost all that come after it.
+   */
+  async removeManifests(): Promise<void> {
+    const { resources } = await this.call('GET', group);
+    const kinds = resources.filter(({ name }: { name: string }) => !name.includes('/'));
+    for (const { name: plural, namespaced } of kinds) {
+      type Item = { metadata: { name: string; namespace?: string; finalizers?: string[] } };
+      const { items } = (await this.call('GET', `${group}/${plural}`)) as { items: Item[] };
+      const collection = ({ metadata }: Item) =>
+        namespaced ? `${group}/namespaces/${metadata.namespace}/${plural}` : `${group}/${plural}`;
+      for (const path of new Set(items.map(collection))) await this.request('DELETE', path);
+      const held = items.filter(({ metadata }) => metadata.finalizers !== undefined);
+      const release = (item: Item) => {
+        const none = { metadata: { finalizers: null } };
+        return this.request('PATCH', `${collection(item)}/${item.metadata.name}`, none, 'application/merge-patch+json');
+      };
+      await Promise.all(held.map(release));
     }
   }
 
@@ -169,14 +192,14 @@ export async function startCluster(options: ApiServerOptions = {}): Promise<Star
 
 /** A cluster of somebody else's; `stop` leaves it as it was found. @throws when it has objects of Accord */
 export async function existingCluster(kubeconfig: string): Promise<StartedCluster> {
-  const folder = await mkdtemp(join(tmpdir(), 'accord-k8s-'));
-  const copy = join(folder, 'admin.kubeconfig');
+  const nothing = new Supervised();
+  const copy = join(nothing.folder, 'admin.kubeconfig');
   const text = await kubectl(kubeconfig, ['config', 'view', '--raw', '--minify', '--flatten']);
   await writeFile(copy, text, { mode: 0o600 });
   const cluster = await Cluster.connect(copy);
   const stop = async () => {
     await cluster.close();
-    await rm(folder, { recursive: true });
+    await nothing.stop();
   };
   const found = await cluster.kubectl(['get', 'crds', '-o', 'name']);
   if (/\.accord\.dev$/m.test(found)) {
@@ -201,9 +224,19 @@ export async function useCluster(): Promise<Cluster> {
   const kubeconfig = inject('kubeconfig');
   if (kubeconfig === undefined) return absent;
   const cluster = await Cluster.connect(kubeconfig);
-  afterAll(() => cluster.close());
+  afterAll(async () => {
+    await cluster.removeManifests();
+    await cluster.close();
+  });
   await cluster.installDefinitions();
   return cluster;
+}
+
+/** A new folder, which goes with the run however that ends. */
+export async function scratchFolder(): Promise<string> {
+  const folder = await mkdtemp(join(inject('scratch') as string, 'd-'));
+  await chmod(folder, 0o711); // a Postgres in it runs as another user
+  return folder;
 }
 
 /** What a file has at hand where all of its tests are skipped: whatever asks it outside of them is in the wrong place. */

@@ -129,7 +129,7 @@ async function serve(
   for await (const part of request) parts.push(part as Buffer);
   if (fault?.kind === 'kill') return void request.socket.destroy();
   if (fault?.kind === 'half-open' && !isWatch) return;
-  if (fault?.kind === 'delay') await sleep(fault.ms);
+  if (fault?.kind === 'delay') await sleep(fault.ms); // that is the fault
   if (fault?.kind === 'status') return refuse(response, fault);
   const answer = await pass(Buffer.concat(parts), gone.signal);
   if (fault?.kind === 'lose') {
@@ -157,7 +157,7 @@ function refuse(response: ServerResponse, { status, retryAfter }: Extract<Fault,
 async function forwardBody(body: Buffer, response: ServerResponse, fault: Fault | undefined): Promise<void> {
   if (fault?.kind === 'truncate') {
     response.write(body.subarray(0, body.length >> 1));
-    await sleep(5);
+    await sleep(5); // what was written is sent
     response.destroy();
   } else if (fault?.kind === 'split') await inPieces(body, response, fault.bytes);
   else {
@@ -185,13 +185,13 @@ async function forwardFrames(
       first ??= frame;
       if (fault?.kind === 'late' && frame.includes('"type":"DELETED"')) {
         proxy.late += 1;
-        await sleep(fault.ms);
+        await sleep(fault.ms); // that is the fault
         proxy.late -= 1;
       }
       if (fault?.kind === 'half-open' && isDue) continue;
       if (fault?.kind === 'truncate' && isDue) {
         response.write(frame.subarray(0, frame.length >> 1));
-        await sleep(5);
+        await sleep(5); // what was written is sent
         return void response.destroy();
       }
       if (fault?.kind === 'error' && isDue) {

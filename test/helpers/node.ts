@@ -52,7 +52,7 @@ export async function startNode(): Promise<Node> {
     const scripts = join(import.meta.dirname, '../kubernetes');
     await processes.finish('node', 'bash', [join(scripts, 'node.sh'), address]);
     processes.start('tunnel', process.execPath, [join(scripts, 'tunnel.ts'), socket]);
-    await processes.until('tunnel', async () => existsSync(socket));
+    await processes.until('tunnel', 'listens', async () => existsSync(socket));
     const apart = { processes, address, forward: open };
     const server = await startApiServer({ controllers: true, apart });
     cluster = await Cluster.connect(server.kubeconfig);
@@ -111,7 +111,7 @@ runtime_type = "io.containerd.runc.v2"
     containerd(folder, ['version'])
       .then(() => true)
       .catch(() => false);
-  await processes.until('containerd', answers);
+  await processes.until('containerd', 'answers', answers);
 }
 
 const containerd = (folder: string, args: readonly string[]) =>
@@ -195,13 +195,13 @@ async function startNetwork(server: ApiServer): Promise<void> {
 }
 
 async function untilReady(processes: Supervised, cluster: Cluster): Promise<void> {
-  await processes.until('kubelet', async () => {
+  await processes.until('kubelet', 'is Ready', async () => {
     const { body } = await cluster.request('GET', `/api/v1/nodes/${name}`);
     const conditions = (body.status?.conditions ?? []) as { type: string; status: string }[];
     return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
   });
   // Without it the Pods of a namespace are refused.
-  await processes.until('kube-controller-manager', async () => {
+  await processes.until('kube-controller-manager', 'makes the ServiceAccount', async () => {
     const path = '/api/v1/namespaces/default/serviceaccounts/default';
     return (await cluster.request('GET', path)).status === 200;
   });

@@ -2,11 +2,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Cluster, startCluster, useCluster } from '../helpers/cluster.ts';
+import { until, untilPasses } from '../helpers/wait.ts';
+import { expectInstalls } from './installing.ts';
 import { clusterForTests } from './programs.ts';
-
-const patient = { timeout: 30_000, interval: 50 };
 
 test('a ServiceAccount may do what its rules say and nothing else', async () => {
   const cluster = await useCluster();
@@ -33,10 +33,10 @@ describe.skipIf(clusterForTests() === 'existing')('a cluster of its own', () => 
     const [folder, ...pids] = JSON.parse(printed.toString()) as [string, number, number];
     for (const pid of pids) expect(process.kill(pid, 0)).toBe(true);
     owner.kill('SIGKILL');
-    await vi.waitFor(() => {
+    await untilPasses('nothing to be left of it', () => {
       expect(existsSync(folder)).toBe(false);
       for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow(/ESRCH/);
-    }, patient);
+    });
   });
 
   describe('with controllers', () => {
@@ -52,9 +52,11 @@ describe.skipIf(clusterForTests() === 'existing')('a cluster of its own', () => 
       const maps = `/api/v1/namespaces/${namespace}/configmaps`;
       await cluster.call('POST', maps, { metadata: { name: 'one' } });
       await cluster.call('DELETE', `/api/v1/namespaces/${namespace}`);
-      await vi.waitFor(async () => {
-        expect((await cluster.request('GET', `/api/v1/namespaces/${namespace}`)).status).toBe(404);
-      }, patient);
+      const found = async () => (await cluster.request('GET', `/api/v1/namespaces/${namespace}`)).status;
+      await until('the namespace to be gone', async () => (await found()) === 404);
     });
+
+    // Here, because it needs a cluster that has none of the definitions: to delete them can take half a minute.
+    test('kubectl apply of the definitions on the client, twice', () => expectInstalls(started.cluster, 'client'));
   });
 });

@@ -68,7 +68,7 @@ async function start(processes: Supervised, { controllers = false, apart }: ApiS
   const kubeconfig = await writeKubeconfig({ processes, certificates, innerUrl: url }, 'admin');
   const server = { processes, certificates, innerUrl, url, kubeconfig };
   const dispatcher = new Agent({ connect: { ca: certificates.authority() } });
-  await processes.until('kube-apiserver', () => answers(`${url}/readyz`, dispatcher));
+  await processes.until('kube-apiserver', 'is ready', () => answers(`${url}/readyz`, dispatcher));
   await dispatcher.close();
   if (controllers) await startControllers(server);
   return server;

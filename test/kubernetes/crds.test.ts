@@ -1,51 +1,21 @@
 /**
- * The CustomResourceDefinitions on a real API server: they install in both ways, cost a quarter of what their rules may,
- * and accept and refuse what checkManifest does, for every manifest of the corpus.
+ * The CustomResourceDefinitions on a real API server: they cost a quarter of what their rules may, and accept and refuse what
+ * checkManifest does, for every manifest of the corpus. That they install is held where a cluster has none of them yet
+ * (installing.ts).
  */
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { type Case, corpus, verdict } from '../crds/cases.ts';
-import { ours, type Reply, startCluster, useCluster } from '../helpers/cluster.ts';
-import { clusterForTests } from './programs.ts';
+import { ours, type Reply, useCluster } from '../helpers/cluster.ts';
+import { files, folder } from './installing.ts';
 
-const folder = fileURLToPath(new URL('../../crds', import.meta.url));
-const files = readdirSync(folder).filter((name) => name.endsWith('.yaml'));
 const text = (file: string) => readFileSync(join(folder, file), 'utf8');
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
-describe('installing', () => {
-  test.each(files)('%s is below 100 KiB', (file) => {
-    expect(statSync(join(folder, file)).size).toBeLessThan(100 * 1024);
-  });
-
-  // Each on a cluster of its own: a definition's deletion can take half a minute.
-  test.skipIf(clusterForTests() === 'existing').each(['client', 'server'])(
-    'kubectl apply on the %s, twice',
-    async (side) => {
-      const { cluster, stop } = await startCluster();
-      try {
-        const apply = () => cluster.kubectl(['apply', `--server-side=${side === 'server'}`, '-f', folder]);
-        expect(await apply()).toMatch(side === 'server' ? /serverside-applied\n$/ : /created\n$/);
-        await cluster.kubectl(['wait', '--for=condition=Established', '--timeout=30s', '-f', folder]);
-        const shown = await cluster.kubectl(['get', '-f', folder, '-o', 'json']);
-        const { items } = JSON.parse(shown) as {
-          items: { status: { conditions: { type: string; status: string }[] } }[];
-        };
-        expect(items).toHaveLength(files.length);
-        for (const { status } of items) {
-          const states = Object.fromEntries(status.conditions.map((one) => [one.type, one.status]));
-          expect(states).toEqual({ NamesAccepted: 'True', Established: 'True' }); // and not NonStructuralSchema
-        }
-        await apply();
-        expect(await cluster.kubectl(['explain', 'policies.spec'])).toMatch(/FIELDS:/);
-      } finally {
-        await stop();
-      }
-    },
-  );
+test.each(files)('%s is below 100 KiB', (file) => {
+  expect(statSync(join(folder, file)).size).toBeLessThan(100 * 1024);
 });
 
 const cluster = await useCluster();

@@ -1,19 +1,17 @@
 /** `accord finalizers remove`: no manifest waits for an operator that is gone, and none comes back meanwhile. */
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
 import { accord } from '../e2e/accord.ts';
 import { useCluster } from '../helpers/cluster.ts';
 import { createTestDatabase } from '../helpers/database.ts';
-import { type Installation, install, leaseOf, OperatorProcess, patient } from './operators.ts';
+import { type Installation, install, killOperatorsAfterEach, leaseOf, startOperator } from './operators.ts';
 
-vi.setConfig({ testTimeout: 300_000 });
 const cluster = await useCluster();
 const db = await createTestDatabase();
 const FINALIZER = 'accord.dev/finalizer';
 const group = '/apis/accord.dev/v1alpha1';
 
-let operator: OperatorProcess | undefined;
-afterEach(() => operator?.stop('SIGKILL'));
+killOperatorsAfterEach();
 
 const release = async ({ namespace }: Installation) => {
   const args = ['finalizers', 'remove', '--source', 'kubernetes', '--kubeconfig', cluster.kubeconfig];
@@ -27,16 +25,17 @@ async function applyObjects(policies: number): Promise<string> {
   const finalizers = [FINALIZER];
   const spec = { displayName: 'Release', audiences: ['x'] };
   await cluster.call('POST', `${group}/tenants`, { ...type('Tenant'), metadata: { name: tenant, finalizers }, spec });
-  for (let i = 0; i < policies; i++) {
+  const apply = (_: unknown, i: number) => {
     const name = `p${i}`;
     const rego = 'package p\n\ndefault outcome := "allow"\n';
     const own = i === 0 ? ['example.com/other', FINALIZER] : finalizers;
-    await cluster.call('POST', `${group}/namespaces/${tenant}/policies`, {
+    return cluster.call('POST', `${group}/namespaces/${tenant}/policies`, {
       ...type('Policy'),
       metadata: { name, namespace: tenant, finalizers: own },
       spec: { tenantRef: { name: tenant }, name, rego },
     });
-  }
+  };
+  await Promise.all(Array.from({ length: policies }, apply));
   return tenant;
 }
 
@@ -51,22 +50,21 @@ test('without an operator: at once, more than a page, and again without effect',
   expect(await finalizersOf(`/namespaces/${tenant}/policies/p0`)).toEqual(['example.com/other']);
   expect(await finalizersOf(`/namespaces/${tenant}/policies/p509`)).toEqual([]);
   expect(await release(installation)).toMatch(/No manifest has the finalizer\./);
-  await cluster.call('DELETE', `${group}/namespaces/${tenant}/policies`);
-  await cluster.call('DELETE', `${group}/tenants/${tenant}`);
+  await cluster.removeManifests();
 });
 
 test('the operator that leads ends, another one waits, and nothing gets its finalizer back', async () => {
   const installation = await install(cluster, db);
   const tenant = await applyObjects(1);
-  operator = await OperatorProcess.start(installation);
+  const operator = await startOperator(installation);
   await operator.leads();
   const [printed, code] = await Promise.all([release(installation), operator.gone()]);
   expect(code).toBe(1);
   expect(operator.output).toMatch(/accord-finalizers_\S+ took the Lease/);
   expect(printed).toMatch(/Waiting 15 s until the operator that led has ended/);
   expect(await leaseOf(installation)).toMatchObject({ leaseDurationSeconds: limits.finalizerRemovalLeaseMs / 1000 });
-  operator = await OperatorProcess.start(installation);
-  await operator.says(/accord finalizers remove holds the Lease/);
-  await vi.waitFor(async () => expect((await operator?.probe('/ready'))?.status).toBe(200), patient);
+  const next = await startOperator(installation);
+  await next.says(/accord finalizers remove holds the Lease/);
+  await next.becomesReady();
   expect(await finalizersOf(`/tenants/${tenant}`)).toEqual([]);
 });

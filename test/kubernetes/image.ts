@@ -7,7 +7,6 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { chmod, cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
@@ -23,7 +22,7 @@ export type ImageConfig = { Entrypoint: string[]; Env?: string[]; User?: string;
  * @returns the image's size in bytes, unpacked
  */
 export async function packImage(folder: string, name: string, config: ImageConfig, to: string): Promise<number> {
-  const scratch = await mkdtemp(join(tmpdir(), 'accord-image-'));
+  const scratch = await mkdtemp(join(dirname(to), 'image-'));
   try {
     const layer = join(scratch, 'layer.tar');
     await tar(folder, layer, ['.']);
@@ -73,7 +72,7 @@ async function tar(folder: string, to: string, names: readonly string[]): Promis
 
 /** Packs Accord's own image. @returns its size in bytes, unpacked */
 export async function packAccord(name: string, to: string): Promise<number> {
-  const folder = await mkdtemp(join(tmpdir(), 'accord-root-'));
+  const folder = await mkdtemp(join(dirname(to), 'root-'));
   try {
     await copyFiles(join(folder, 'app'));
     await buildPortal(join(folder, 'app/portal/dist'));

@@ -1,6 +1,5 @@
 /** The Lease's leadership in one process, with a clock that can be moved: what a frozen one believes when it wakes up. */
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { KubernetesApi } from '../../operator/kubernetes/api.ts';
 import { LeaseLeadership } from '../../operator/kubernetes/lease.ts';
@@ -8,6 +7,7 @@ import { LEASE_NAME, readLease, writeLease } from '../../operator/kubernetes/lea
 import { limits } from '../../server/core/limits.ts';
 import { useCluster } from '../helpers/cluster.ts';
 import { createTestDatabase } from '../helpers/database.ts';
+import { until } from '../helpers/wait.ts';
 
 const cluster = await useCluster();
 const { database } = await createTestDatabase();
@@ -39,13 +39,11 @@ function contender(namespace: string) {
   return { leadership, events, clock, close };
 }
 
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await sleep(10);
-}
+const happens = (one: ReturnType<typeof contender>, event: string) => until(event, () => one.events.includes(event));
 
 test('a leader that was frozen has no term from the moment leaseRenewDeadlineMs has passed, before any timer tells it', async () => {
   const one = contender(await cluster.namespace());
-  await until(() => one.events.includes('started'));
+  await happens(one, 'started');
   expect(one.leadership.term()).toMatchObject({ epoch: 1 });
   // It was renewed up to leaseRetryMs and a request ago.
   one.clock.ahead = limits.leaseRenewDeadlineMs - limits.leaseRetryMs - 2000;
@@ -64,7 +62,7 @@ test('of many at once one leads; when it stops another one does, in the next ter
   const leading = () => all.filter((one) => one.leadership.term() !== undefined);
   const epochs: number[] = [];
   while (all.length > 0) {
-    await until(() => leading().some((one) => one.events.at(-1) === 'started'));
+    await until('one that leads', () => leading().some((one) => one.events.at(-1) === 'started'));
     expect(leading()).toHaveLength(1);
     const [leader] = leading();
     epochs.push(leader?.leadership.term()?.epoch as number);
@@ -78,12 +76,12 @@ test('of many at once one leads; when it stops another one does, in the next ter
 test('a label on the Lease, or a lost answer, costs nothing', async () => {
   const namespace = await cluster.namespace();
   const one = contender(namespace);
-  await until(() => one.events.includes('started'));
+  await happens(one, 'started');
   const place = { api, namespace, name: LEASE_NAME };
   const lease = await readLease(place, {});
   if (lease === undefined) throw new Error('there is no Lease');
   await writeLease(place, { ...lease, metadata: { ...lease.metadata, labels: { a: 'b' } } as never }, lease.spec, {});
-  await sleep(limits.leaseRetryMs * 2);
+  await until('a renewal', async () => (await readLease(place, {}))?.spec.renewTime !== lease.spec.renewTime);
   expect(one.events).toEqual(['started']);
   expect(one.leadership.trouble).toBeUndefined();
 });
@@ -91,10 +89,19 @@ test('a label on the Lease, or a lost answer, costs nothing', async () => {
 test('a Lease that somebody else takes ends the leader at its next renewal', async () => {
   const namespace = await cluster.namespace();
   const one = contender(namespace);
-  await until(() => one.events.includes('started'));
+  await happens(one, 'started');
   const place = { api, namespace, name: LEASE_NAME };
   const lease = await readLease(place, {});
   await writeLease(place, lease, { ...lease?.spec, holderIdentity: 'thief', leaseTransitions: 9 }, {});
-  await until(() => one.events.includes('exit: thief took the Lease'));
+  await happens(one, 'exit: thief took the Lease');
   expect(one.leadership.term()).toBeUndefined();
+});
+
+test('a leader that stops leaves a Lease that nobody waits for', async () => {
+  const namespace = await cluster.namespace();
+  const one = contender(namespace);
+  await happens(one, 'started');
+  await one.close();
+  const lease = await readLease({ api, namespace, name: LEASE_NAME }, {});
+  expect(lease?.spec).toMatchObject({ holderIdentity: '', leaseDurationSeconds: 1, leaseTransitions: 1 });
 });

@@ -6,21 +6,24 @@ import type { Owner } from '../../server/core/ownership.ts';
 import type { FoundResource } from '../../server/room/resource-kind.ts';
 import type { Cluster, Reply } from '../helpers/cluster.ts';
 import type { TestServer } from '../helpers/server.ts';
+import { until } from '../helpers/wait.ts';
 import { before, type Kind, registered, written } from './ownership-kinds.ts';
 import {
   type Allowed,
   type Authority,
   type IfMatch,
+  type Manifest,
   type Name,
-  names,
+  nameOf,
   placeOf,
   type Reason,
+  type Row,
   type Slot,
   type State,
   slots,
   type Wish,
 } from './ownership-model.ts';
-import { merge, open, until } from './source/harness.ts';
+import { merge, open } from './source/harness.ts';
 
 const base = '/apis/accord.dev/v1alpha1';
 const tenantsPath = `${base}/tenants`;
@@ -69,7 +72,7 @@ export class World {
       spec: { displayName: own, audiences: ['https://api.test'] },
     });
     await world.start();
-    await until(async () => (await world.#tenant()).status?.conditions?.some(isReady));
+    await until('the Tenant to be Ready', async () => (await world.#tenant()).status?.conditions?.some(isReady));
     world.#token = await server.member(own, 'security-admin');
     for (const [path, payload] of before) {
       const headers = { authorization: `Bearer ${world.#token}` };
@@ -162,64 +165,60 @@ export class World {
     return { status, code: status === 200 || status === 404 ? undefined : reply.json().code };
   }
 
-  /** The first thing that is not as the model says it; undefined: there is none, and nothing is under way. */
-  async difference(state: State, reasons: ReadonlyMap<Slot, Reason>): Promise<string | undefined> {
+  /**
+   * The first thing that is not as the model says it; undefined: there is none, and nothing is under way.
+   * @param among the objects that are looked at, with all manifests that claim them
+   */
+  async difference(
+    state: State,
+    reasons: ReadonlyMap<Slot, Reason>,
+    among: Iterable<Name>,
+  ): Promise<string | undefined> {
     if (this.#running && !this.#running.operator.idle()) return atWork;
     const { metadata, status } = await this.#tenant();
     if (status?.observedGeneration !== metadata.generation) return 'the Tenant is not looked at';
+    const looked = [...among];
+    const claiming = Object.keys(slots).filter((slot) => looked.includes(nameOf(slot)));
     const found =
-      (await this.#manifestsDifference(state, reasons)) ??
-      (await this.#rowsDifference(state)) ??
-      (await this.#shownDifference(state));
+      (await first(claiming, (slot) => this.#manifestDifference(slot, state.manifests.get(slot), reasons.get(slot)))) ??
+      (await first(looked, (name) => this.#rowDifference(name, state.rows.get(name)))) ??
+      (await first(looked, (name) => this.#shownDifference(name, state.rows.get(name))));
     return found ?? (this.#running && !this.#running.operator.idle() ? atWork : undefined);
   }
 
-  async #manifestsDifference({ manifests }: State, reasons: ReadonlyMap<Slot, Reason>): Promise<string | undefined> {
-    for (const slot of Object.keys(slots)) {
-      const { status, body } = await this.#cluster.request('GET', this.#path(slot));
-      const expected = manifests.get(slot);
-      if (status === 404 && expected === undefined) continue;
-      if (status === 404) return `manifest ${slot} is not there`;
-      if (expected === undefined) return `manifest ${slot} is still there`;
-      const { uid, generation, deletionTimestamp } = body.metadata;
-      if (uid !== expected.uid || deletionTimestamp) return `manifest ${slot} is another one, or is terminating`;
-      if (body.status?.observedGeneration !== generation) return `manifest ${slot} is not looked at`;
-      const accepted = body.status.conditions.find(({ type }: { type: string }) => type === 'Accepted');
-      const reason = reasons.get(slot);
-      if (accepted.reason !== reason) return `manifest ${slot} is told ${accepted.reason} and not ${reason}`;
-      if (accepted.status !== (reason === 'Valid' ? 'True' : 'False')) return `manifest ${slot}: ${accepted.status}`;
-    }
+  async #manifestDifference(slot: Slot, expected: Manifest | undefined, reason: Reason | undefined) {
+    const { status, body } = await this.#cluster.request('GET', this.#path(slot));
+    if (status === 404) return expected && `manifest ${slot} is not there`;
+    if (expected === undefined) return `manifest ${slot} is still there`;
+    const { uid, generation, deletionTimestamp } = body.metadata;
+    if (uid !== expected.uid || deletionTimestamp) return `manifest ${slot} is another one, or is terminating`;
+    if (body.status?.observedGeneration !== generation) return `manifest ${slot} is not looked at`;
+    const accepted = body.status.conditions.find(({ type }: { type: string }) => type === 'Accepted');
+    if (accepted.reason !== reason) return `manifest ${slot} is told ${accepted.reason} and not ${reason}`;
+    if (accepted.status !== (reason === 'Valid' ? 'True' : 'False')) return `manifest ${slot}: ${accepted.status}`;
     return undefined;
   }
 
-  async #rowsDifference({ rows }: State): Promise<string | undefined> {
-    for (const name of names) {
-      const [expected, row] = [rows.get(name), await this.#row(name)];
-      if (expected === undefined && row === undefined) continue;
-      if (expected === undefined) return `${name} has a row, of ${JSON.stringify(row?.owner)}`;
-      if (row === undefined) return `${name} has no row`;
-      const owner = this.#ownerOf(expected.owner);
-      if (JSON.stringify(sorted(row.owner)) !== JSON.stringify(sorted(owner)))
-        return `${name} is owned by ${JSON.stringify(row.owner)} and not by ${JSON.stringify(owner)}`;
-    }
-    return undefined;
+  async #rowDifference(name: Name, expected: Row | undefined) {
+    const row = await this.#row(name);
+    if (row === undefined) return expected && `${name} has no row`;
+    if (expected === undefined) return `${name} has a row, of ${JSON.stringify(row.owner)}`;
+    const owner = this.#ownerOf(expected.owner);
+    if (JSON.stringify(sorted(row.owner)) === JSON.stringify(sorted(owner))) return undefined;
+    return `${name} is owned by ${JSON.stringify(row.owner)} and not by ${JSON.stringify(owner)}`;
   }
 
-  async #shownDifference({ rows }: State): Promise<string | undefined> {
-    for (const name of names) {
-      const [kind] = name.split(' ') as [Kind];
-      const expected = rows.get(name);
-      const reply = await this.#get(name);
-      if (reply.statusCode !== (expected ? 200 : 404)) return `GET of ${name} is answered ${reply.statusCode}`;
-      if (expected === undefined) continue;
-      const { source, namespace, name: object } = this.#ownerOf(expected.owner);
-      const managedBy = source === 'api' ? 'api' : `${source} ${namespace}/${object}`;
-      const body = reply.json();
-      if (body.managedBy !== managedBy) return `${name} is shown as managed by ${body.managedBy} and not ${managedBy}`;
-      const [content, wanted] = [written[kind].shown(body), written[kind].content(expected.content)];
-      if (content !== wanted) return `${name} is shown with ${content} and not ${wanted}`;
-    }
-    return undefined;
+  async #shownDifference(name: Name, expected: Row | undefined) {
+    const [kind] = name.split(' ') as [Kind];
+    const reply = await this.#get(name);
+    if (reply.statusCode !== (expected ? 200 : 404)) return `GET of ${name} is answered ${reply.statusCode}`;
+    if (expected === undefined) return undefined;
+    const { source, namespace, name: object } = this.#ownerOf(expected.owner);
+    const managedBy = source === 'api' ? 'api' : `${source} ${namespace}/${object}`;
+    const body = reply.json();
+    if (body.managedBy !== managedBy) return `${name} is shown as managed by ${body.managedBy} and not ${managedBy}`;
+    const [content, wanted] = [written[kind].shown(body), written[kind].content(expected.content)];
+    return content === wanted ? undefined : `${name} is shown with ${content} and not ${wanted}`;
   }
 
   #ownerOf(owner: 'api' | { slot: Slot; uid: string }): Owner {
@@ -261,9 +260,14 @@ export class World {
   async end(): Promise<void> {
     const path = `${tenantsPath}/${this.#namespaces.own}`;
     await this.#cluster.call('DELETE', path);
-    await until(async () => (await this.#cluster.request('GET', path)).status === 404);
+    await until('the Tenant to be gone', async () => (await this.#cluster.request('GET', path)).status === 404);
     await this.stop();
   }
+}
+
+/** Asks of all of them at once. @returns the first answer that there is */
+async function first<T>(of: readonly T[], ask: (one: T) => Promise<string | undefined>): Promise<string | undefined> {
+  return (await Promise.all(of.map(ask))).find((answer) => answer !== undefined);
 }
 
 function isReady({ type, status }: { type: string; status: string }): boolean {

@@ -1,7 +1,6 @@
 /** Packs the stand-in for the official Postgres image that the chart's postgresql.image can name (postgres-entrypoint.mjs). */
 import { chmod, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { copyProgram, packImage } from './image.ts';
 
@@ -15,7 +14,7 @@ const USER = 999;
  * @param to the tar's path. @returns the image's size in bytes, unpacked
  */
 export async function packPostgres(name: string, to: string): Promise<number> {
-  const folder = await mkdtemp(join(tmpdir(), 'accord-postgres-'));
+  const folder = await mkdtemp(join(dirname(to), 'root-'));
   try {
     const from = dirname(dirname(createRequire(import.meta.url).resolve(PACKAGE)));
     const at = join(folder, 'app/node_modules', PACKAGE);

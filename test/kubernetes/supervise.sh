@@ -15,6 +15,14 @@ standing() {
   done </proc/self/cgroup
 }
 
+# What a killed process has started in a session of its own, such as a Postgres, may still write for a moment.
+remove() {
+  for _ in $(seq 100); do
+    rm -rf "$1" 2>/dev/null && return
+    sleep 0.05
+  done
+}
+
 apart() {
   local before name=${1##*/} group setting inner
   before=$(standing)
@@ -43,7 +51,7 @@ apart() {
       sleep 0.05
     done
   done
-  cd / && rm -rf "$1" # its mounts are gone with the namespaces
+  cd / && remove "$1" # its mounts are gone with the namespaces
 }
 
 if [ "${2:-}" = apart ]; then
@@ -62,7 +70,7 @@ finish() {
     for group in $(jobs -p); do kill -KILL -- "-$group"; done
   fi
   wait
-  [ $$ = 1 ] || { cd / && rm -rf "$1"; }
+  [ $$ = 1 ] || { cd / && remove "$1"; }
 }
 trap 'finish "$1"' EXIT
 trap 'exit 143' TERM INT HUP
@@ -75,7 +83,7 @@ run() {
   (
     "$@" >>"$name.log" 2>&1 </dev/null &
     echo $! >"$name.pid"
-    wait $!
+    wait $! 2>/dev/null # the shell would tell of a signal
     echo "ended with code $?" >>"$name.log"
     rm -f "$name.pid"
   ) &

@@ -1,9 +1,11 @@
 /** Processes that live in a temporary folder and never longer than this one, however it ends (supervise.sh). */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
+import { randomInt } from 'node:crypto';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { until } from '../helpers/wait.ts';
 
 function freeBytes(folder: string): number {
   if (!existsSync(folder)) return 0;
@@ -13,21 +15,33 @@ function freeBytes(folder: string): number {
 
 const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`;
 
+type SupervisedOptions = {
+  /** In namespaces of their own: mounts, network, cgroups and process ids (needs root). */
+  apart?: boolean;
+  /** The folder is on the disk: what goes there is large, and read once. */
+  onDisk?: boolean;
+  /** Of all processes; ours without it. */
+  env?: NodeJS.ProcessEnv;
+};
+
 export class Supervised {
   readonly folder: string;
   readonly #shell: ChildProcess;
   readonly #gone: Promise<void>;
 
-  /** @param apart in namespaces of their own: mounts, network, cgroups and process ids (needs root) */
-  constructor({ apart = false } = {}) {
+  constructor({ apart = false, onDisk = false, env = process.env }: SupervisedOptions = {}) {
     // In memory where there is enough of it: etcd preallocates 128 MiB, and the files of images are many.
-    const home = freeBytes('/dev/shm') > (apart ? 4 * 2 ** 30 : 2 ** 29) ? '/dev/shm' : tmpdir();
-    this.folder = mkdtempSync(join(home, 'accord-k8s-'));
+    const isRoom = !onDisk && freeBytes('/dev/shm') > (apart ? 4 * 2 ** 30 : 2 ** 29);
+    this.folder = mkdtempSync(join(isRoom ? '/dev/shm' : tmpdir(), 'accord-k8s-'));
+    chmodSync(this.folder, 0o711); // a Postgres in it runs as another user
     const script = join(import.meta.dirname, 'supervise.sh');
+    // Whoever ends what a run has left (run-scratch.ts) finds it by that name. This ends by itself, and has a folder to remove.
+    const { ACCORD_TEST_RUN: _, ...own } = env;
     // A session of its own: Ctrl-C in a terminal is for the test run, whose end is then what ends this.
     this.#shell = spawn('bash', [script, this.folder, ...(apart ? ['apart'] : [])], {
       stdio: ['pipe', 'inherit', 'inherit'],
       detached: true,
+      env: own,
     });
     this.#gone = new Promise((resolve) => this.#shell.once('exit', () => resolve()));
   }
@@ -41,36 +55,46 @@ export class Supervised {
   /** @returns its process id (of its own namespace, when apart); undefined when it has ended, or is just about to start */
   pid(name: string): number | undefined {
     const path = join(this.folder, `${name}.pid`);
-    return existsSync(path) ? Number(readFileSync(path, 'utf8')) : undefined;
+    return (existsSync(path) && Number(readFileSync(path, 'utf8'))) || undefined;
   }
 
-  /** Waits until a condition holds. @throws with the end of its log when the process ends before, or after a minute */
-  async until(name: string, holds: () => Promise<boolean>): Promise<void> {
-    const deadline = Date.now() + 60_000;
-    while (!(await holds())) {
-      if (this.exitCode(name) !== undefined) throw new Error(`${name} has ended:\n${this.log(name)}`);
-      if (Date.now() > deadline) throw new Error(`${name} is not ready after a minute:\n${this.log(name)}`);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+  /** Waits until a condition holds. @throws with the end of its log when the process ends before, or never does it */
+  async until(name: string, what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
+    const hasEnded = () => this.exitCode(name) !== undefined;
+    const isSo = async () => (await Promise.resolve(holds()).catch(() => false)) || (hasEnded() && 'ended');
+    const found = await until(`${name}, which ${what}`, isSo).catch(({ message }) => {
+      throw new Error(`${message}. It printed:\n${this.log(name)}`);
+    });
+    if (found === 'ended') throw new Error(`${name}, which never ${what}, printed:\n${this.output(name)}`);
   }
 
   /** Starts a program that ends by itself, and waits for that. @throws with the end of its log when it fails */
   async finish(name: string, program: string, args: readonly string[]): Promise<void> {
     this.start(name, program, args);
-    while (this.exitCode(name) === undefined) await new Promise((resolve) => setTimeout(resolve, 20));
-    if (this.exitCode(name) !== 0) throw new Error(`${name} failed:\n${this.log(name)}`);
+    if ((await this.ended(name)) !== 0) throw new Error(`${name} failed:\n${this.log(name)}`);
+  }
+
+  /** Waits for its end. @returns what it has ended with */
+  async ended(name: string): Promise<number> {
+    await until(`the end of ${name}`, () => this.exitCode(name) !== undefined);
+    return this.exitCode(name) as number;
   }
 
   /** @returns what a process has ended with; undefined while it runs */
   exitCode(name: string): number | undefined {
-    const code = /\nended with code (\d+)\n$/.exec(`\n${this.log(name)}`)?.[1];
+    const code = /\nended with code (\d+)\n$/.exec(`\n${this.output(name)}`)?.[1];
     return code === undefined ? undefined : Number(code);
   }
 
   /** The last lines that a process has printed. */
   log(name: string): string {
+    return this.output(name).split('\n').slice(-20).join('\n');
+  }
+
+  /** All that a process has printed. */
+  output(name: string): string {
     const path = join(this.folder, `${name}.log`);
-    return existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(-20).join('\n') : '';
+    return existsSync(path) ? readFileSync(path, 'utf8') : '';
   }
 
   /** Ends them all and removes the folder. */
@@ -83,7 +107,7 @@ export class Supervised {
 /** A free port below the ephemeral range, so that no outgoing connection takes it before it is used. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 10_000);
+    const port = randomInt(20_000, 30_000);
     const server = createServer();
     const free = await new Promise<boolean>((resolve) => {
       server.once('error', () => resolve(false));

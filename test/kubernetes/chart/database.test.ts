@@ -2,14 +2,12 @@
  * The roles that the chart makes, on a real Postgres of their own: its statements, then `accord migrate` as the owner that they
  * make, end with a login role that row-level security binds.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Database } from '../../../server/core/db/database.ts';
 import { migrate } from '../../../server/core/db/migrate.ts';
 import { type EmbeddedPostgres, startPostgres } from '../../../server/embedded/postgres.ts';
+import { scratchFolder } from '../../helpers/cluster.ts';
 import { databases, find, hasHelm, render } from './helm.ts';
 
 async function query(url: string, ...statements: string[]): Promise<Record<string, unknown>[]> {
@@ -29,12 +27,11 @@ describe.skipIf(!hasHelm)('the roles', () => {
     ['own', databases.own, 'accord-postgresql'],
     ['cloudNativePg', databases.cloudNativePg, 'accord-db'],
   ])('%s', (way, values, secret) => {
-    let directory: string;
     let postgres: EmbeddedPostgres;
     let owner: string;
     let server: string;
     beforeAll(async () => {
-      directory = await mkdtemp(join(tmpdir(), 'accord-roles-'));
+      const directory = await scratchFolder();
       postgres = await startPostgres(directory, { durable: false });
       const admin = postgres.adminUrl('postgres');
       await query(admin, `drop role ${postgres.role}`); // what the launcher makes, the chart's statements make here
@@ -50,10 +47,7 @@ describe.skipIf(!hasHelm)('the roles', () => {
       owner = as('accord_owner', made['owner-password']);
       server = as('accord', made.password);
     });
-    afterAll(async () => {
-      await postgres.stop();
-      await rm(directory, { recursive: true });
-    });
+    afterAll(() => postgres?.stop());
 
     test('the owner migrates, and admits the servers to the two groups and the four readers, and no more', async () => {
       expect(await migrate(owner, { runtimeRole: 'accord' })).not.toEqual([]);

@@ -1,9 +1,8 @@
 /** Helm on charts/accord: rendering it into objects, and running commands against a cluster. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { inject } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { findProgram, program } from '../programs.ts';
 
@@ -63,10 +62,9 @@ function spread() {
 /** To build it: bash test/kubernetes/build.sh helm. Without it the tests of the chart are skipped. */
 export const hasHelm = findProgram('helm') !== undefined;
 
-const home = mkdtempSync(join(tmpdir(), 'accord-helm-'));
-
 /** Runs helm, which keeps its own files outside the home of who runs the tests. @throws with its errors when it fails */
 export async function helm(args: readonly string[], { kubeconfig = '', input = '' } = {}): Promise<string> {
+  const home = join(inject('scratch') as string, 'helm');
   const own = { HELM_CACHE_HOME: home, HELM_CONFIG_HOME: home, HELM_DATA_HOME: home, KUBECONFIG: kubeconfig };
   const env = { ...process.env, ...own };
   const running = promisify(execFile)(program('helm'), args, { env, maxBuffer: 64 << 20 });

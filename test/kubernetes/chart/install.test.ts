@@ -103,7 +103,7 @@ describe.skipIf(!hasHelm)('the chart', () => {
       const [, indented = ''] = /<<'END'\n([\s\S]*?)\n {4}END/.exec(said) ?? [];
       const text = indented.replaceAll(/^ {4}/gm, '').replaceAll('try-me', await cluster.namespace());
       const apply = () => cluster.kubectl(['apply', '--dry-run=server', '-f', '-'], text);
-      await expect.poll(apply, { timeout: 20_000 }).toMatch(/policy\.accord\.dev\/car-read created/);
+      await expect.poll(apply).toMatch(/policy\.accord\.dev\/car-read created/);
     });
 
     test.each([

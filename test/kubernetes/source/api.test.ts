@@ -8,7 +8,8 @@ import { ApiError, KubernetesApi } from '../../../operator/kubernetes/api.ts';
 import { limits } from '../../../server/core/limits.ts';
 import { useCluster } from '../../helpers/cluster.ts';
 import { startFaultProxy } from '../../helpers/fault-proxy.ts';
-import { closing, follow, open, put, until } from './harness.ts';
+import { until } from '../../helpers/wait.ts';
+import { closing, follow, open, put } from './harness.ts';
 
 const cluster = await useCluster();
 const version = { method: 'GET', path: '/version' } as const;
@@ -161,7 +162,7 @@ test('an answer longer than kubernetesAnswerBytesMax is not read, and a list ask
       ? { kind: 'pad', bytes: filler }
       : undefined;
   const one = await follow(proxy.kubeconfig);
-  await until(() => one.source.complete('Policy'));
+  await until('all policies', () => one.source.complete('Policy'));
   expect([...one.source.keys('Policy')].filter((key) => key.includes('/big-'))).toHaveLength(4);
   const limitsAsked = proxy.asked
     .filter(({ path, isWatch }) => path.endsWith('/policies') && !isWatch)
@@ -217,7 +218,7 @@ test('the connections stay until a certificate changes, and then a stream ends a
   now += 6000;
   await Promise.all([api.request(version), api.request(version)]);
   expect(await seen).toMatchObject({ status: 0 });
-  await until(() => proxy.connections.open === 2);
+  await until('the old connections to be gone', () => proxy.connections.open === 2);
   expect(proxy.connections.made).toBe(made + 2);
 });
 

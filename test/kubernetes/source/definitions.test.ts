@@ -1,8 +1,10 @@
 /** CustomResourceDefinitions that are not there, come, change and go, on an API server of the test's own. */
 import { afterAll, expect, test } from 'vitest';
 import { startCluster } from '../../helpers/cluster.ts';
+import { until } from '../../helpers/wait.ts';
+import { expectInstalls } from '../installing.ts';
 import { clusterForTests } from '../programs.ts';
-import { follow, merge, policyPath, put, ready, targetOf, until } from './harness.ts';
+import { follow, merge, policyPath, put, ready, targetOf } from './harness.ts';
 
 const started = clusterForTests() === 'built' ? await startCluster() : undefined;
 afterAll(() => started?.stop());
@@ -19,24 +21,31 @@ test.skipIf(!started)(
     expect(source.problems().map(({ place }) => place)).toContain('policies.accord.dev');
     expect(source.problems()[0]?.message).toMatch(/does not know GET \/apis\/accord.dev\/v1alpha1\/\w+ \(404\)/);
     expect(one.synced).toContain('Policy');
+    await expectInstalls(cluster, 'server'); // kubectl apply, twice
     await cluster.installDefinitions();
-    await until(() => source.complete('Policy') && source.complete('Tenant') && source.problems().length === 0);
+    await until(
+      'all kinds',
+      () => source.complete('Policy') && source.complete('Tenant') && source.problems().length === 0,
+    );
     expect(one.synced.filter((kind) => kind === 'Policy').length).toBeGreaterThan(1);
 
     const namespace = await cluster.namespace();
     await put(cluster, namespace, 'p');
     const key = `Policy/${namespace}/p`;
-    await until(() => source.get(key));
+    await until('the policy', () => source.get(key));
     // It may be said that its objects go, but not that they were never there.
     await source.addFinalizer(source.get(key)!);
     await cluster.call('DELETE', definition);
-    await until(() => source.get(key)?.deleting);
+    await until('the deletion', () => source.get(key)?.deleting);
     await source.removeFinalizer(targetOf(source.get(key)!));
-    await until(() => !source.complete('Policy'));
+    await until('the kind to be gone', () => !source.complete('Policy'));
     expect(source.problems().map(({ place }) => place)).toEqual(['policies.accord.dev']);
     await cluster.installDefinitions();
     await put(cluster, namespace, 'p');
-    await until(() => source.get(key) && !source.get(key)?.deleting && source.complete('Policy'));
+    await until(
+      'the kind to be back',
+      () => source.get(key) && !source.get(key)?.deleting && source.complete('Policy'),
+    );
   },
 );
 
@@ -63,9 +72,13 @@ test.skipIf(!started)(
     const stricter = bad('stricter', { rego: '', adoptionPolicy: 'Sometimes' });
     const wrong = bad('wrong', { rego: 5 });
     for (const one of [stricter, wrong])
-      await until(async () => (await cluster.request('POST', policyPath(namespace), one)).status === 201);
+      await until(
+        'the loose schema',
+        async () => (await cluster.request('POST', policyPath(namespace), one)).status === 201,
+      );
     await cluster.installDefinitions();
     await until(
+      'the strict schema',
       async () => (await cluster.request('POST', policyPath(namespace), bad('new', { rego: 5 }))).status === 422,
     );
     const { source, observations } = await follow(cluster.kubeconfig);
@@ -90,9 +103,9 @@ test.skipIf(!started)(
     ]);
     for (const object of objects) {
       await cluster.call('DELETE', policyPath(namespace, object.name));
-      await until(() => source.get(object.key)?.deleting !== false);
+      await until('the deletion', () => source.get(object.key)?.deleting !== false);
       await source.removeFinalizer(targetOf(object));
-      await until(() => !source.get(object.key));
+      await until('the end of the object', () => !source.get(object.key));
     }
   },
 );

@@ -5,7 +5,8 @@ import { Writes } from '../../../operator/kubernetes/writes.ts';
 import { limits } from '../../../server/core/limits.ts';
 import { useCluster } from '../../helpers/cluster.ts';
 import { startFaultProxy } from '../../helpers/fault-proxy.ts';
-import { closing, open, until } from './harness.ts';
+import { until } from '../../helpers/wait.ts';
+import { closing, open } from './harness.ts';
 
 const cluster = await useCluster();
 const targetOf = (n: number) => ({
@@ -37,7 +38,7 @@ test('a flood of events is cut off and counted: kubernetesEventsWaitingMax at on
   expect(events.dropped).toBe(1);
   proxy.decide = () => ({ kind: 'kill' });
   proxy.killAll();
-  await until(() => events.sending === 0);
+  await until('all events to be sent', () => events.sending === 0);
   expect(events.dropped).toBe(1 + limits.kubernetesEventsWaitingMax);
   proxy.decide = undefined;
   // One at a time, they are bounded by the burst alone.
@@ -46,15 +47,15 @@ test('a flood of events is cut off and counted: kubernetesEventsWaitingMax at on
   for (let i = 0; i < left; i++) {
     const asked = proxy.asked.length;
     tell(2000 + i);
-    await until(() => proxy.asked.length > asked);
-    await until(() => events.sending === 0);
+    await until('a request', () => proxy.asked.length > asked);
+    await until('the event to be sent', () => events.sending === 0);
   }
   expect(events.dropped).toBe(before);
   tell(3000);
   expect(events.dropped).toBe(before + 1);
   pass(60_000);
   tell(3001);
-  await until(() => events.sending === 0);
+  await until('the event to be sent', () => events.sending === 0);
   expect(events.dropped).toBe(before + 1);
 });
 
@@ -63,7 +64,7 @@ test('what was said last is remembered of kubernetesEventObjectsMax objects', as
   const events = new Events({ api, clock, observe: () => {} });
   const tell = (n: number) => events.tell(targetOf(n), 'Normal', 'Valid', 'm');
   for (let i = 0; i <= limits.kubernetesEventObjectsMax; i++) tell(i);
-  await until(() => events.sending === 0);
+  await until('all events to be sent', () => events.sending === 0);
   const { dropped } = events;
   tell(1);
   expect(events.dropped).toBe(dropped);

@@ -1,4 +1,5 @@
 /** A source on a real API server, and what it told, for its tests. */
+import { randomUUID } from 'node:crypto';
 import { afterEach } from 'vitest';
 import { KubernetesApi } from '../../../operator/kubernetes/api.ts';
 import { KubernetesSource, type KubernetesSourceOptions } from '../../../operator/kubernetes/source.ts';
@@ -7,6 +8,7 @@ import { systemClock } from '../../../server/core/clock.ts';
 import type { Observation } from '../../../server/core/observe.ts';
 import type { Cluster } from '../../helpers/cluster.ts';
 import { type FaultProxy, startFaultProxy } from '../../helpers/fault-proxy.ts';
+import { until } from '../../helpers/wait.ts';
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -103,20 +105,11 @@ export function put(
 
 export const merge = 'application/merge-patch+json';
 
-/** Asks until it is so; the runner's own limit of time ends it when it never is. */
-export async function until<T>(ask: () => T | Promise<T>): Promise<NonNullable<T>> {
-  for (;;) {
-    const answer = await ask();
-    if (answer) return answer as NonNullable<T>;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
-
-/** Long enough for the answer of a write to come back as an event, which it does in a few ms. */
+/** What was written before comes back as an event before this does. */
 export async function settled(cluster: Cluster, following: Following, namespace: string): Promise<void> {
-  const name = `mark-${Math.random().toString(36).slice(2)}`;
+  const name = `mark-${randomUUID()}`;
   await put(cluster, namespace, name);
-  await until(() => following.source.get(`Policy/${namespace}/${name}`));
+  await until('the mark', () => following.source.get(`Policy/${namespace}/${name}`));
 }
 
 export const ready = (message: string, generation = 1) => ({

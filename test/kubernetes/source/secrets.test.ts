@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { useCluster } from '../../helpers/cluster.ts';
 import { startFaultProxy } from '../../helpers/fault-proxy.ts';
-import { closing, follow, merge, policyPath, put, until } from './harness.ts';
+import { until } from '../../helpers/wait.ts';
+import { closing, follow, merge, policyPath, put } from './harness.ts';
 
 const cluster = await useCluster();
 const secretPollMs = { min: 20, max: 40 };
@@ -19,15 +20,15 @@ test('a Secret is read by name, and its coming, change and going are told to who
   expect(await source.secrets.read(namespace, 's', key)).toBeUndefined();
   expect(await source.secrets.read(namespace, 's', other)).toBeUndefined();
   await cluster.call('POST', pathOf(namespace), { metadata: { name: 's' }, data: { password: base64('ünter') } });
-  await until(() => one.tellings(key) === 2 && one.tellings(other) === 2);
+  await until('both to be told', () => one.tellings(key) === 2 && one.tellings(other) === 2);
   expect((await source.secrets.read(namespace, 's', key))?.password?.toString()).toBe('ünter');
   await cluster.call('PATCH', pathOf(namespace, 's'), { data: { password: base64('b') } }, merge);
-  await until(() => one.tellings(key) === 3);
+  await until('the change', () => one.tellings(key) === 3);
   // Another version of the object asks again, if it still wants to know.
   await cluster.call('PATCH', policyPath(namespace, 'other'), { metadata: { labels: { a: 'b' } } }, merge);
-  await until(() => one.tellings(other) === 4);
+  await until('the new version', () => one.tellings(other) === 4);
   await cluster.call('DELETE', pathOf(namespace, 's'));
-  await until(() => one.tellings(key) === 4);
+  await until('the end of the Secret', () => one.tellings(key) === 4);
   expect(one.tellings(other)).toBe(4);
   expect(one.tellings(`Policy/${namespace}/idle`)).toBe(1);
 });
@@ -57,7 +58,7 @@ test('what may not be read is an error and no absence, and is told when it may',
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' },
     subjects: [{ kind: 'ServiceAccount', name: subject, namespace: 'default' }],
   });
-  await until(() => one.tellings(key) === 2);
+  await until('the right to read', () => one.tellings(key) === 2);
   expect(await source.secrets.read(namespace, 's', key)).toEqual({});
 });
 
@@ -73,9 +74,9 @@ test('an API server that is away tells nobody of a Secret', async () => {
   const asked = () => proxy.asked.filter(({ path }) => path === pathOf(namespace, 's')).length;
   proxy.decide = ({ path }) => (path === pathOf(namespace, 's') ? { kind: 'status', status: 500 } : undefined);
   const before = asked();
-  await until(() => asked() > before + 3);
+  await until('three refusals', () => asked() > before + 3);
   proxy.decide = undefined;
-  await until(() => asked() > before + 6);
+  await until('three answers', () => asked() > before + 6);
   expect(one.tellings(key)).toBe(1);
 });
 

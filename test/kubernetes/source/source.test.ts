@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { kinds } from '../../../crds/index.ts';
 import { useCluster } from '../../helpers/cluster.ts';
 import { startFaultProxy } from '../../helpers/fault-proxy.ts';
-import { closing, follow, merge, policyPath, put, ready, settled, targetOf, until } from './harness.ts';
+import { until } from '../../helpers/wait.ts';
+import { closing, follow, merge, policyPath, put, ready, settled, targetOf } from './harness.ts';
 
 const cluster = await useCluster();
 const tenants = '/apis/accord.dev/v1alpha1/tenants';
@@ -32,17 +33,19 @@ describe('the source of a cluster', () => {
 
     const other = `Policy/${namespace}/second`;
     await put(cluster, namespace, 'second');
-    await until(() => source.get(other));
+    await until(other, () => source.get(other));
     await cluster.call(
       'PATCH',
       policyPath(namespace, 'first'),
       { spec: { rego: 'package p\n\ndefault outcome := "deny"\n' } },
       merge,
     );
-    const changed = await until(() => (source.get(key)?.generation === 2 ? source.get(key) : undefined));
+    const changed = await until('generation 2', () =>
+      source.get(key)?.generation === 2 ? source.get(key) : undefined,
+    );
     expect(changed.digest).not.toBe(object?.digest);
     await cluster.call('DELETE', policyPath(namespace, 'second'));
-    await until(() => !source.get(other));
+    await until('the end of the second', () => !source.get(other));
     expect(one.told.flat().filter((one) => one === other)).toHaveLength(2);
   });
 
@@ -83,14 +86,14 @@ describe('the source of a cluster', () => {
       { metadata: { annotations: { 'accord.dev/x': 'y' } } },
       merge,
     );
-    await until(() => one.source.get(key)?.annotations['accord.dev/x'] === 'y');
+    await until('the annotation', () => one.source.get(key)?.annotations['accord.dev/x'] === 'y');
     await cluster.call('PATCH', policyPath(namespace, 'p'), { metadata: { labels: { a: 'b' } } }, merge);
-    await until(() => one.tellings(key) === 3);
+    await until('the label to be told', () => one.tellings(key) === 3);
     await cluster.call('DELETE', policyPath(namespace, 'p'));
-    await until(() => one.source.get(key)?.deleting);
+    await until('the deletion', () => one.source.get(key)?.deleting);
     await one.source.addFinalizer(one.source.get(key)!);
     await one.source.removeFinalizer(targetOf(before));
-    await until(() => !one.source.get(key));
+    await until('the end of the policy', () => !one.source.get(key));
     await one.source.removeFinalizer(targetOf(before));
     expect(one.tellings(key)).toBe(5);
   });
@@ -170,7 +173,7 @@ describe('the source of a cluster', () => {
     const before = one.tellings(`Policy/${namespace}/p`);
     await cluster.call('PATCH', `/api/v1/namespaces/${namespace}`, { metadata: { annotations: { a: 'b' } } }, merge);
     await cluster.call('PATCH', `/api/v1/namespaces/${namespace}`, { metadata: { labels: { team: 'b' } } }, merge);
-    await until(() => one.source.namespaceLabels(namespace)?.team === 'b');
+    await until('the label', () => one.source.namespaceLabels(namespace)?.team === 'b');
     expect(one.tellings(`Policy/${namespace}/p`)).toBe(before + 1);
   });
 
@@ -191,7 +194,7 @@ describe('the source of a cluster', () => {
     await one.source.writeStatus(targetOf(object), ready('a'));
     one.source.event(targetOf(object), 'Normal', 'Programmed', 'm');
     const events = async () => (await cluster.call('GET', `/api/v1/namespaces/${namespace}/events`)).items;
-    await until(async () => (await events()).length === 1);
+    await until('the event', async () => (await events()).length === 1);
     await one.source.removeFinalizer(targetOf(object));
     const { metadata, status } = await cluster.call('GET', policyPath(namespace, 'p'));
     expect([metadata.finalizers, status]).toEqual([undefined, ready('a')]);
@@ -217,7 +220,7 @@ describe('the source of a cluster', () => {
       'Every live server decides with it.',
     );
     const events = async (where: string) => (await cluster.call('GET', `/api/v1/namespaces/${where}/events`)).items;
-    const mine = await until(async () => {
+    const mine = await until('the event of the policy', async () => {
       const found = (await events(namespace)).filter(
         (event: { involvedObject: { name: string } }) => event.involvedObject.name === 'p',
       );
@@ -229,7 +232,7 @@ describe('the source of a cluster', () => {
       reason: 'CompileError',
       involvedObject: { kind: 'Policy', uid: object.uid },
     });
-    await until(async () =>
+    await until('the event of the Tenant', async () =>
       (await events('default')).some(
         (event: { involvedObject: { name: string } }) => event.involvedObject.name === name,
       ),

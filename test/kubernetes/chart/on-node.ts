@@ -1,22 +1,16 @@
 /**
- * The chart on a real node: installed with --wait, it decides; an upgrade under load loses no request; what is killed comes
+ * Tests of the chart on a real node, as a part of ../node.test.ts: installed with --wait, it decides; an upgrade under load loses no request; what is killed comes
  * back; and it goes in both orders with nothing left Terminating. Postgres is a stand-in for the official image, which cannot be pulled here.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type Node, startNode } from '../../helpers/node.ts';
-import { packAccord } from '../image.ts';
-import { packPostgres } from '../postgres-image.ts';
-import { whyNoNode } from '../programs.ts';
-import { chart, hasHelm, helm, type Resource, root, type Values } from './helm.ts';
+import { beforeAll, expect, test } from 'vitest';
+import type { Node } from '../../helpers/node.ts';
+import { until } from '../../helpers/wait.ts';
+import { chart, helm, type Resource, root, type Values } from './helm.ts';
 
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
-const skip = process.env.TEST_NODE !== 'required' && (whyNoNode() !== undefined || !hasHelm);
 /** Between two requests of a caller: four callers stay far below the rate limit, however fast the machine is. */
 const CALLER_PAUSE_MS = 10;
 const image = { repository: 'localhost/accord', tag: 'test', pullPolicy: 'Never' };
@@ -31,9 +25,9 @@ const values: Values = {
   tests: { tenant: 'carshare' },
 };
 
-describe.skipIf(skip)('the chart on a node', () => {
+/** @param given the node, once it is there; it has the images */
+export function testChartOn(given: () => Node): void {
   let node: Node;
-  let scratch: string;
   let namespace: string;
   const release = (command: string[], more: Values = {}) => {
     const input = JSON.stringify({ ...values, ...more });
@@ -71,18 +65,9 @@ describe.skipIf(skip)('the chart on a node', () => {
   };
 
   beforeAll(async () => {
-    scratch = await mkdtemp(join(tmpdir(), 'accord-chart-'));
-    node = await startNode();
+    node = given();
     namespace = await node.cluster.namespace({ 'pod-security.kubernetes.io/enforce': 'restricted' });
     await kubectl('create', 'namespace', 'carshare');
-    await packAccord('localhost/accord:test', join(scratch, 'accord.tar'));
-    await packPostgres('localhost/postgres:test', join(scratch, 'postgres.tar'));
-    await node.load(join(scratch, 'accord.tar'));
-    await node.load(join(scratch, 'postgres.tar'));
-  });
-  afterAll(async () => {
-    await node?.stop();
-    await rm(scratch, { recursive: true, force: true });
   });
 
   test('is installed with --wait', async () => {
@@ -106,21 +91,18 @@ describe.skipIf(skip)('the chart on a node', () => {
     let upgrading = true;
     const callers = Array.from({ length: 4 }, async () => {
       while (upgrading) {
-        const [answer] = await Promise.all([ask(), sleep(CALLER_PAUSE_MS)]);
+        const [answer] = await Promise.all([ask(), sleep(CALLER_PAUSE_MS)]); // a pace, not a wait
         answers.set(answer, (answers.get(answer) ?? 0) + 1);
       }
     });
     const before = await list(`/api/v1/namespaces/${namespace}/pods?labelSelector=app.kubernetes.io/component=server`);
     const again = { ...(values.server as Values), podAnnotations: { 'accord.dev/again': randomUUID() } };
     await release(['upgrade', 'accord', chart, '--wait'], { server: again });
-    await vi.waitFor(
-      async () => {
-        const now = await list(`/api/v1/namespaces/${namespace}/pods?labelSelector=app.kubernetes.io/component=server`);
-        const names = now.map(({ metadata }) => metadata.name);
-        expect(before.filter(({ metadata }) => names.includes(metadata.name))).toEqual([]);
-      },
-      { timeout: 120_000, interval: 500 },
-    );
+    const names = before.map(({ metadata }) => metadata.name);
+    await until('the servers from before to be gone', async () => {
+      const now = await list(`/api/v1/namespaces/${namespace}/pods?labelSelector=app.kubernetes.io/component=server`);
+      return !now.some(({ metadata }) => names.includes(metadata.name));
+    });
     upgrading = false;
     await Promise.all(callers);
     agent.destroy();
@@ -143,10 +125,9 @@ describe.skipIf(skip)('the chart on a node', () => {
     const rego = 'package carshare.car.read\n\ndefault outcome := "deny"\n';
     const patch = { spec: { rego, tests: [] } };
     await node.cluster.call('PATCH', policy, patch, 'application/merge-patch+json');
-    await vi.waitFor(async () => expect(await ask()).toMatch(/^200 \{"outcome":"deny"/), {
-      timeout: 120_000,
-      interval: 200,
-    });
+    for (const one of ['statefulset/accord-postgresql', 'deploy/accord-operator', 'deploy/accord-server'])
+      await kubectl('rollout', 'status', '-n', namespace, one, '--timeout=120s');
+    await until('the new decision', async () => /^200 \{"outcome":"deny"/.test(await ask()));
     expect(await holder()).not.toBe(leader);
     agent.destroy();
     await kubectl('rollout', 'status', '-n', namespace, 'deploy/accord-server', '--timeout=120s');
@@ -172,4 +153,4 @@ describe.skipIf(skip)('the chart on a node', () => {
     await release(['uninstall', 'accord', '--wait']);
     await kubectl('delete', 'namespace', 'carshare', '--timeout=60s');
   });
-});
+}
