@@ -1,8 +1,8 @@
 /** In which order, and with how much of a process of its own, the test files run (vitest.config.ts makes projects of it). */
 import { testFiles, unitFiles } from './units.ts';
 
-/** What measures, or starts whole processes of its own, runs after the rest and by itself. */
-export const alone = ['test/authz/fairness.test.ts', 'test/invitations/flood.test.ts', 'test/e2e/**/*.test.ts'];
+/** What measures runs after the rest and by itself. */
+export const alone = ['test/authz/fairness.test.ts', 'test/invitations/flood.test.ts'];
 
 /** What needs a Kubernetes API server. Where there is none, all of it is skipped; test/run.ts says so. */
 export const kubernetes = ['test/kubernetes/**/*.test.ts'];
@@ -37,10 +37,15 @@ export const plain = unitFiles().filter((file) => !(file in apart) && !long.some
 const folders = [
   'access',
   'api',
+  'at-rest',
   'audit',
   'authzen',
+  'cli',
   'clients',
+  'core',
+  'decisions',
   'definitions',
+  'docs.test.ts',
   'facts',
   'graphql',
   'idempotency',
@@ -48,11 +53,13 @@ const folders = [
   'keys',
   'ledger',
   'members',
+  'operator',
   'overview',
   'pseudonyms',
   'rego',
   'resources',
   'search',
+  'tidy.test.ts',
   'types',
   'writes',
 ];
