@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { alone, kubernetes, plain, shared } from './test/groups.ts';
+import { kubernetes, plain, shared } from './test/groups.ts';
 import { WAIT_MS_MAX } from './test/helpers/wait.ts';
 import { clusterForTests } from './test/kubernetes/programs.ts';
 
@@ -59,22 +59,11 @@ export default defineConfig({
         test: {
           name: 'suite',
           include: ['test/**/*.test.ts'],
-          exclude: [...plain, ...shared, ...alone, ...kubernetes],
+          exclude: [...plain, ...shared, ...kubernetes],
           setupFiles,
           globalSetup: [postgres],
           maxWorkers: 2,
           sequence: { groupOrder: 3 },
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'alone',
-          include: alone,
-          setupFiles,
-          globalSetup: [postgres],
-          maxWorkers: 1,
-          sequence: { groupOrder: 4 },
         },
       },
       {
@@ -85,7 +74,7 @@ export default defineConfig({
           setupFiles,
           globalSetup: [postgres, 'test/helpers/cluster-global.ts'],
           maxWorkers: 1,
-          sequence: { groupOrder: 5 },
+          sequence: { groupOrder: 4 },
           ...(clusterForTests() === undefined && { testNamePattern: /^none of them$/ }),
         },
       },

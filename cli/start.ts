@@ -21,9 +21,9 @@ export async function run(parsed: Parsed): Promise<number> {
   const { values } = parsed;
   const choice = choiceOf(parsed, { source: 'files', manifests: 'examples' });
   await requireManifests(parsed.command, choice);
+  const base = withDefaults(withListeners(readConfig(), values));
   const stopped = untilStopped();
   const progress = createProgress();
-  const base = withDefaults(withListeners(readConfig(), values));
   const directory = values.data as string;
   const undo: (() => Promise<unknown>)[] = [];
   try {

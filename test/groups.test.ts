@@ -1,11 +1,7 @@
 /** What `npm run test:unit` runs, and what shares a process. */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { alone, ofOneProcess, plain, shared } from './groups.ts';
+import { ofOneProcess, plain, shared } from './groups.ts';
 import { testFiles, unitFiles } from './units.ts';
-
-const root = join(import.meta.dirname, '..');
 
 test('a unit test asks for no database, browser, cluster or process, by itself or by what it imports', () => {
   const units = new Set(unitFiles());
@@ -26,7 +22,6 @@ test('a unit test asks for no database, browser, cluster or process, by itself o
 
 test('each file is in one project only, and each file that is named is there', () => {
   for (const file of ofOneProcess) expect(testFiles()).toContain(file);
-  for (const pattern of alone) expect(existsSync(join(root, pattern.replace('/**/*.test.ts', ''))), pattern).toBe(true);
-  const own = [...plain, ...shared, ...ofOneProcess, ...alone];
+  const own = [...plain, ...shared, ...ofOneProcess];
   expect(new Set(own).size).toBe(own.length);
 });

@@ -1,9 +1,6 @@
 /** In which order, and with how much of a process of its own, the test files run (vitest.config.ts makes projects of it). */
 import { testFiles, unitFiles } from './units.ts';
 
-/** What starts whole processes of its own runs after the rest and by itself. */
-export const alone = ['test/e2e/**/*.test.ts'];
-
 /** What needs a Kubernetes API server. Where there is none, all of it is skipped; test/run.ts says so. */
 export const kubernetes = ['test/kubernetes/**/*.test.ts'];
 
@@ -40,14 +37,19 @@ const folders = [
   'access',
   'accounts',
   'api',
+  'at-rest',
   'audit',
   'authz',
   'authzen',
+  'cli',
   'client',
   'clients',
   'conformance',
   'consents',
+  'core',
+  'decisions',
   'definitions',
+  'docs.test.ts',
   'erasure',
   'events',
   'facts',
@@ -60,6 +62,7 @@ const folders = [
   'mail',
   'members',
   'oidc',
+  'operator',
   'overview',
   'pages',
   'people',
@@ -73,11 +76,12 @@ const folders = [
   'search',
   'snapshot',
   'subscriptions',
+  'tidy.test.ts',
   'types',
   'writes',
 ];
 
-const elsewhere = new Set([...plain, ...alone, ...ofOneProcess]);
+const elsewhere = new Set([...plain, ...ofOneProcess]);
 
 export const shared = testFiles().filter(
   (file) =>

@@ -132,6 +132,8 @@ export class FileSource implements Source {
   async #look(first: boolean): Promise<void> {
     const { directory, statusDirectory, clock } = this.#options;
     const listing = await listTree(directory, statusDirectory);
+    // What is watched from here on nobody would let go.
+    if (this.#closed) return;
     if (this.#watches.follow(listing.directories)) this.#hinted();
     const { states, changing } = await readStates(directory, listing, this.#states, clock.now(), this.#parser);
     if (this.#closed) return;

@@ -1,5 +1,4 @@
 /** Every list of the OpenAPI document: pages by limit and cursor, Link rel="next" (RFC 8288), and nothing lost between two pages. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { signUp } from '../../server/accounts/index.ts';
 import { limits } from '../../server/core/limits.ts';
@@ -7,6 +6,7 @@ import { encodeCursor } from '../../server/http/paging.ts';
 import { consenting, item } from '../consents/consenting.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
+import { until } from '../helpers/wait.ts';
 import { body as offer, WallClock } from '../invitations/inviting.ts';
 import { configClient, says } from '../policies/config-client.ts';
 
@@ -203,7 +203,10 @@ await asAdmin(
 );
 await server.services.snapshots.refresh(tenant);
 await fill();
-while ((await get(`${config}/decisions`, await member())).items.length < ITEMS) await sleep(50);
+await until('the log of decisions', async () => {
+  const { items } = await get(`${config}/decisions`, await member());
+  return items.length >= ITEMS;
+});
 
 test('every list of the OpenAPI document is here, and says how it pages', async () => {
   const document = (await server.app.inject('/openapi.json')).json();

@@ -1,12 +1,14 @@
 /** `accord events`: prints events as they come, and sends them in order until each is taken. */
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, expect, test, vi } from 'vitest';
-import { accord, patient, Running } from '../e2e/accord.ts';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { accord, Running } from '../e2e/accord.ts';
 import { recipe } from '../events/recipes.ts';
 import { numbered } from '../helpers/emitted.ts';
 import { createTestServer, masterKey } from '../helpers/server.ts';
+import { untilPasses } from '../helpers/wait.ts';
 import { sharingTenant } from '../relationships/sharing.ts';
+import { accordHere } from './here.ts';
 
 const server = await createTestServer();
 const variables = {
@@ -52,14 +54,17 @@ test('forward sends signed events in order, and again what was not taken', async
     response.writeHead(received.length === 1 ? 500 : 204).end();
   }).listen(0, '127.0.0.1');
   await new Promise((resolve) => endpoint.once('listening', resolve));
-  afterAll(() => void endpoint.close());
+  onTestFinished(async () => {
+    endpoint.closeAllConnections();
+    await new Promise((resolve) => endpoint.close(resolve));
+  });
   const url = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/events`;
   const { tenant, relate } = await sharingTenant(server);
   for (const car of ['1', '2']) await relate('user/alice', 'drives', `car/${car}`);
   await numbered(server);
   const options = ['--tenant', tenant, '--after', '0', '--types', 'RELATIONSHIP_CREATED'];
   const forwarding = start('forward', url, ...options, '--secret', secret);
-  await vi.waitFor(() => expect(received.length).toBe(3), patient);
+  await untilPasses('three requests', () => expect(received.length).toBe(3));
   await forwarding.says(/204 \d+ RELATIONSHIP_CREATED car\/2/);
   expect(forwarding.output).toMatch(/did not take event \d+: 500; again in 1 s/);
   expect(await forwarding.stop()).toBe(0);
@@ -87,7 +92,7 @@ test.each([
   [['forward', 'http://x', '--tenant', 't', '--secret', 'x'], 'the secret must be whsec_'],
   [['follow', '--tenant', 't', '--after', 'x'], '--after is the number of an event'],
 ])('%j is refused', async (args, why) => {
-  await expect(accord(['events', ...args], variables)).rejects.toMatchObject({
+  await expect(accordHere(['events', ...args], variables)).rejects.toMatchObject({
     code: 2,
     stderr: expect.stringContaining(why),
   });

@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliDecompressSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildPortal } from '../../cli/portal-build.ts';
 import { builtDigest, portalDigest, portalDirectory } from '../../cli/portal-digest.ts';
+import { untilPasses } from '../helpers/wait.ts';
 
 const run = promisify(execFile);
 let scratch: string;
@@ -21,7 +22,7 @@ const build = (to: string) =>
     env: { ...process.env, NODE_ENV: 'production' },
   });
 
-describe('a build', { timeout: 180_000 }, () => {
+describe('a build', () => {
   test('is whole when two programs build at the same time, and leaves nothing half done', async () => {
     const dist = join(scratch, 'dist');
     await Promise.all([build(dist), build(dist)]);
@@ -62,7 +63,9 @@ describe('a build', { timeout: 180_000 }, () => {
   test('that is stopped is no failure, and leaves neither a program nor anything half done', async () => {
     const dist = join(scratch, 'stopped');
     const portal = buildPortal(dist);
-    await vi.waitFor(async () => expect((await readdir(dist)).join()).toContain('draft-'), { timeout: 60_000 });
+    await untilPasses("readdir(dist)).join() to contain 'draft-'", async () =>
+      expect((await readdir(dist)).join()).toContain('draft-'),
+    );
     await portal.stop();
     expect(portal.building()).toBeUndefined();
     expect(await readdir(dist, { recursive: true })).toEqual(['assets']);

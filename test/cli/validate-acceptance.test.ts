@@ -1,9 +1,7 @@
 /** `accord validate`: what a tenant would refuse of what its manifests say, and what policies name that none of them makes. */
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { issuerYaml, policyYaml, tenantYaml } from '../operator/manifests.ts';
 import { drawnYaml, folderOf, type, validate } from './validating.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const run = async (texts: readonly string[], ...args: string[]) =>
   validate(await folderOf({}), [...args, '-'], texts.join('---\n'));

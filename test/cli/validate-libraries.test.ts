@@ -1,10 +1,8 @@
 /** `accord validate`: libraries, data documents and policies of a directory are compiled together. */
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
 import { policyYaml, tenantYaml } from '../operator/manifests.ts';
 import { folderOf, validate } from './validating.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const yaml = (kind: string, name: string, spec: string) => `apiVersion: accord.dev/v1alpha1
 kind: ${kind}

@@ -2,15 +2,13 @@
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv } from 'ajv';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Report, rulesOf } from '../../cli/validate/findings.ts';
 import { formats } from '../../cli/validate/formats.ts';
 import { limits } from '../../server/core/limits.ts';
 import { rooms } from '../../server/rooms.ts';
 import { issuerYaml, policyYaml, tenantYaml } from '../operator/manifests.ts';
 import { drawnYaml, folderOf, type, validate, validateByProcess } from './validating.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 describe('over all files given', () => {
   test('what has a name twice is told with the other place, across kinds of types and of one issuer too', async () => {

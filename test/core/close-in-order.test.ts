@@ -1,4 +1,5 @@
 /** Stopping: what hangs, or fails, takes nothing with it that the other steps would still do. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
@@ -57,10 +58,16 @@ test('a server that is asked something without an end stops nevertheless, and th
   socket.on('error', () => {}).resume();
   await once(socket, 'connect');
   const head = [`authorization: Bearer ${token}`, 'content-type: application/json', 'content-length: 9', 'host: a'];
+  const begun = new Promise<void>((resolve) => {
+    const heard = () => {
+      unsubscribe('http.server.request.start', heard);
+      resolve();
+    };
+    subscribe('http.server.request.start', heard);
+  });
   socket.write(`POST /authz/${code} HTTP/1.1\r\n${head.join('\r\n')}\r\n\r\n{`);
   // The server has the beginning of the request.
-  await expect.poll(() => socket.bytesWritten).toBeGreaterThan(0);
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await begun;
   const ended = once(socket, 'close');
   await running.close();
   await services.close();

@@ -1,11 +1,12 @@
 /** Connections that Postgres leaves without a word, or in the same breath as it opens them: a real Postgres behind a proxy. */
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import pg from 'pg';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { Database } from '../../server/core/db/database.ts';
 import { listen } from '../../server/core/db/listen.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestDatabase } from '../helpers/database.ts';
+import { untilPasses } from '../helpers/wait.ts';
 
 const { url, adminUrl } = await createTestDatabase();
 const { host, port, user, database, password } = new pg.Client({ connectionString: url });
@@ -62,9 +63,9 @@ describe('a listening connection that falls silent', () => {
       observe: () => {},
       heartbeatMs: 200,
     });
-    await vi.waitFor(() => expect(connects).toBe(1), 10_000);
+    await untilPasses('connects to be 1', () => expect(connects).toBe(1));
     await asAdmin(adminUrl, `select pg_notify('accord_silent', 'heard')`);
-    await vi.waitFor(() => expect(heard).toEqual(['heard']), 10_000);
+    await untilPasses("heard to equal ['heard']", () => expect(heard).toEqual(['heard']));
     await listener.close();
   });
 
@@ -78,7 +79,7 @@ describe('a listening connection that falls silent', () => {
       observe: () => {},
       heartbeatMs: 300,
     });
-    await vi.waitFor(() => expect(connects).toBe(1), 10_000);
+    await untilPasses('connects to be 1', () => expect(connects).toBe(1));
     quiet = true;
     await listener.close();
   });

@@ -1,8 +1,9 @@
 /** Turns of the main thread: who has had least goes first, what arrives is read in between, and one alone waits for nobody. */
-import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as immediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { FairScheduler } from '../../server/core/fair-scheduler.ts';
 import { limits } from '../../server/core/limits.ts';
+import { untilPasses } from '../helpers/wait.ts';
 import { TestClock } from './auth/test-clock.ts';
 
 function queue() {
@@ -168,8 +169,7 @@ describe('long work', () => {
     await pass();
     expect(order).toEqual(['many', 'few', 'few']);
     clock.advance(limits.turnAwaitedMs);
-    await sleep(20);
-    expect(order).toEqual(['many', 'few', 'few', 'many']);
+    await untilPasses('the turn of many', () => expect(order).toEqual(['many', 'few', 'few', 'many']));
   });
 
   test(`waits for turnAwaitedMs at most, also when those who had less ask all the time, and each piece anew`, async () => {

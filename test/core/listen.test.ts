@@ -1,7 +1,8 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { listen } from '../../server/core/db/listen.ts';
 import { asAdmin, outageOf } from '../helpers/admin.ts';
 import { createTestDatabase } from '../helpers/database.ts';
+import { untilPasses } from '../helpers/wait.ts';
 
 const { database, adminUrl, observations } = await createTestDatabase();
 
@@ -16,16 +17,16 @@ describe('LISTEN', () => {
       heartbeatMs: 100,
     });
     try {
-      await vi.waitFor(() => expect(connects).toBe(1), 10_000);
+      await untilPasses('connects to be 1', () => expect(connects).toBe(1));
       await asAdmin(adminUrl, `select pg_notify('accord_test', 'first')`);
-      await vi.waitFor(() => expect(heard).toEqual(['first']), 10_000);
+      await untilPasses("heard to equal ['first']", () => expect(heard).toEqual(['first']));
       await asAdmin(
         adminUrl,
         `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'test-listen'`,
       );
-      await vi.waitFor(() => expect(connects).toBe(2), 5000);
+      await untilPasses('connects to be 2', () => expect(connects).toBe(2));
       await asAdmin(adminUrl, `select pg_notify('accord_test', 'second')`);
-      await vi.waitFor(() => expect(heard).toEqual(['first', 'second']), 10_000);
+      await untilPasses("heard to equal ['first', 'second']", () => expect(heard).toEqual(['first', 'second']));
       expect(observations.map((one) => one.kind)).toContain('database_lost');
       expect(observations.map((one) => one.kind)).toContain('listen_reconnected');
     } finally {
@@ -57,9 +58,9 @@ describe('LISTEN', () => {
       observe: ({ kind }) => observed.push(kind),
     });
     try {
-      await vi.waitFor(() => expect(missed).toEqual(['a', 'b', 'c']), 10_000);
+      await untilPasses("missed to equal ['a', 'b', 'c']", () => expect(missed).toEqual(['a', 'b', 'c']));
       await asAdmin(adminUrl, `select pg_notify('accord_one', '1'), pg_notify('accord_two', '2')`);
-      await vi.waitFor(() => expect(heard).toEqual(['a 1', 'c 1', 'b 2']), 10_000);
+      await untilPasses("heard to equal ['a 1', 'c 1', 'b 2']", () => expect(heard).toEqual(['a 1', 'c 1', 'b 2']));
       expect(observed).toEqual(['background_failed', 'background_failed']);
     } finally {
       await listener.close();
@@ -80,11 +81,13 @@ describe('LISTEN', () => {
     });
     const outage = outageOf(adminUrl);
     try {
-      await vi.waitFor(() => expect(connects).toBe(1), 10_000);
+      await untilPasses('connects to be 1', () => expect(connects).toBe(1));
       await outage.begin();
-      await vi.waitFor(() => expect(lost.length).toBeGreaterThanOrEqual(4), 20_000);
+      await untilPasses('lost.length to be greater than or equal 4', () =>
+        expect(lost.length).toBeGreaterThanOrEqual(4),
+      );
       await outage.end();
-      await vi.waitFor(() => expect(connects).toBe(2), 20_000);
+      await untilPasses('connects to be 2', () => expect(connects).toBe(2));
       expect(reconnected).toHaveLength(1);
       expect(reconnected[0]).toBeGreaterThanOrEqual((lost.at(-1) as number) - (lost[0] as number));
     } finally {

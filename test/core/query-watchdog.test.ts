@@ -73,7 +73,7 @@ test('a transaction may take longer than the limit while Postgres answers, and w
     () => 'begin',
     async (tx) => {
       for (let n = 0; n < 4; n++) await tx.run(sql`select pg_sleep(0.2)`);
-      await new Promise((resolve) => setTimeout(resolve, 2 * LIMIT_MS));
+      await new Promise((resolve) => setTimeout(resolve, 2 * LIMIT_MS)); // the limit is of the wall's clock
       return tx.many(One, sql`select 1 as one`);
     },
   );

@@ -1,12 +1,15 @@
 /** The `accord` command in processes of its own, as a person or a container runs it: with the machine's own Node. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
+import { endAfterUs } from '../helpers/after-us.ts';
+import { untilPasses } from '../helpers/wait.ts';
 
 export const root = join(import.meta.dirname, '../..');
-export const patient = { timeout: 60_000, interval: 100 };
 
 /** Ours without the ACCORD_ variables of whoever runs the tests. */
 export const environment = () =>
@@ -25,7 +28,11 @@ export class Running {
 
   constructor(args: readonly string[], variables: Record<string, string> = {}) {
     const env = { ...environment(), ...variables };
-    this.child = spawn('node', ['bin/accord.mjs', ...args], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.child = endAfterUs(
+      spawn('node', ['bin/accord.mjs', ...args], {
+        ...{ cwd: root, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] },
+      }),
+    );
     this.child.stdout?.on('data', (chunk) => {
       this.output += chunk;
     });
@@ -35,14 +42,12 @@ export class Running {
   }
 
   says(what: string | RegExp): Promise<void> {
-    return vi.waitFor(() => {
-      expect(this.output).toMatch(what);
-    }, patient);
+    return untilPasses(`a process that says ${what}`, () => expect(this.output).toMatch(what));
   }
 
   /** @returns the exit code */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
-    if (this.child.exitCode !== null) return this.child.exitCode;
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return this.child.exitCode;
     const gone = this.gone();
     this.child.kill(signal);
     return gone;
@@ -53,10 +58,21 @@ export class Running {
   }
 }
 
+/** Systems give ports above these to whoever asks for any: what is free now is nobody's until it is listened on. */
+const PORTS = [10_000, 32_000] as const;
+
+/** A port on which nobody listens, and nobody else is given meanwhile. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  for (;;) {
+    const port = randomInt(...PORTS);
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }

@@ -1,5 +1,5 @@
 /** Each command that README.md and docs/ show is run, or is listed with the reason why it is not (commands.ts). */
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { root } from './accord.ts';
@@ -40,23 +40,23 @@ test('what is listed as not run is there', () => {
 describe('on the examples', () => {
   let reader: Reader;
   beforeAll(async () => {
-    reader = await Reader.sitDown((place) => {
-      // The examples and the data are the reader's own, and `accord` is a command.
-      for (const name of ['examples', 'charts', 'crds', 'deploy'])
-        cpSync(join(root, name), join(place, name), { recursive: true });
-      for (const name of ['package.json', 'node_modules', 'bin']) symlinkSync(join(root, name), join(place, name));
-      mkdirSync(join(place, '.bin'));
-      symlinkSync(join(root, 'bin/accord.mjs'), join(place, '.bin/accord'));
+    reader = await Reader.sitDown({
+      furnish(place) {
+        // The examples and the data are the reader's own, and `accord` is a command.
+        for (const name of ['examples', 'charts', 'crds', 'deploy'])
+          cpSync(join(root, name), join(place, name), { recursive: true });
+        for (const name of ['package.json', 'node_modules', 'bin']) symlinkSync(join(root, name), join(place, name));
+      },
     });
     await reader.follow({ does: 'start', line: 0, command: 'accord start' });
     const text = 'When you change a manifest, decisions follow. Ctrl-C stops everything.';
     await reader.follow({ does: 'await', line: 0, text });
-  }, 120_000);
+  });
   afterAll(() => reader?.leave());
 
-  test.each(toRun)('$page', { timeout: 120_000 }, async ({ page, blocks }) => {
+  test.each(toRun)('$page', async ({ page, blocks }) => {
     for (const { line, text } of blocks) {
-      const { code, out, error } = await reader.run(text.replaceAll('npx accord', 'accord'));
+      const { code, out, error } = await reader.run(text);
       expect(code, `${page}:${line} printed\n${out}\n${error}`).toBe('0');
     }
   });

@@ -9,13 +9,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { type EmbeddedPostgres, startPostgres } from '../../server/embedded/postgres.ts';
+import { removeAfterUs } from '../helpers/after-us.ts';
 import { type PostgresProxy, startPostgresProxy } from '../helpers/postgres-proxy.ts';
-import { accord, environment, freePort, patient, Running, root } from './accord.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+import { untilPasses } from '../helpers/wait.ts';
+import { accord, environment, freePort, Running, root } from './accord.ts';
 
 type Service = {
   image: string;
@@ -34,7 +34,7 @@ const compose = parse(readFileSync(join(root, 'compose.yaml'), 'utf8'), { merge:
 const { services, volumes } = compose;
 const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
 
-const work = mkdtempSync(join(tmpdir(), 'compose-'));
+const work = removeAfterUs(mkdtempSync(join(tmpdir(), 'compose-')));
 const folder = (volume: string) => (volume.startsWith('.') ? join(root, volume) : join(work, volume));
 const running: Running[] = [];
 let postgres: EmbeddedPostgres;
@@ -180,8 +180,8 @@ test('migrate, serve and operate: a manifest of ./examples decides', async () =>
   );
   running.push(serve, operate);
   await operate.says(/car-unlock\s+Ready/);
-  await vi.waitFor(() => check(of('serve'), admin as string), patient);
-  await vi.waitFor(() => check(of('operate'), operatorAdmin as string), patient);
+  await untilPasses('a healthy server', () => check(of('serve'), admin as string));
+  await untilPasses('a healthy operator', () => check(of('operate'), operatorAdmin as string));
 
   // As docs/operations.md says: `docker compose exec serve accord token …`.
   const args = ['token', '--tenant', 'carshare', '--client', 'me', '--scope', 'authz:evaluate'];
@@ -193,6 +193,6 @@ test('migrate, serve and operate: a manifest of ./examples decides', async () =>
   });
   expect(await response.json()).toEqual({ outcome: 'allow' });
   const secret = join(folder('operator'), 'secrets/carshare/carshare-backend.json');
-  await vi.waitFor(() => expect(readFileSync(secret, 'utf8')).toContain('client_secret'), patient);
+  await untilPasses('the file of the secret', () => expect(readFileSync(secret, 'utf8')).toContain('client_secret'));
   expect(await Promise.all([serve.stop(), operate.stop()])).toEqual([0, 0]);
 });

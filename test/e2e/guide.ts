@@ -9,13 +9,15 @@
  * `…` stands for any text, `"…"` for any value, and at the end of an object or array for members or items that are not shown.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import { isObject } from '../../crds/values.ts';
-import { environment, freePort, patient, root } from './accord.ts';
+import { endAfterUs, removeAfterUs } from '../helpers/after-us.ts';
+import { untilPasses } from '../helpers/wait.ts';
+import { environment, freePort, root } from './accord.ts';
 
 export type Step =
   | { does: 'run'; line: number; command: string; shown?: { as: 'json' | 'text'; text: string } }
@@ -69,6 +71,7 @@ export class Reader {
   readonly #home: string;
   readonly #place: string;
   readonly #places: (text: string) => string;
+  readonly #typed: (text: string) => string;
   readonly #terminal: ChildProcess;
   readonly #lines: Interface;
   readonly #variables: Record<string, string>;
@@ -76,24 +79,33 @@ export class Reader {
   #seen = '';
   #count = 0;
 
-  private constructor(home: string, place: string, [listen, admin]: readonly [string, string]) {
+  private constructor(home: string, place: string, [listen, admin]: readonly [string, string], program: string) {
     this.#home = home;
     this.#place = place;
     this.#places = (text) => text.replaceAll('127.0.0.1:8080', listen).replaceAll('127.0.0.1:8081', admin);
+    this.#typed = (text) => this.#places(text).replaceAll('npx accord', program);
     this.#variables = {
       ...environment(),
-      ...{ HOME: home, ACCORD_LISTEN: listen, ACCORD_ADMIN_LISTEN: admin, PATH: `${place}/.bin:${process.env.PATH}` },
+      ...{ HOME: home, ACCORD_LISTEN: listen, ACCORD_ADMIN_LISTEN: admin, PATH: `${home}/.bin:${process.env.PATH}` },
     };
-    this.#terminal = spawn('bash', ['--noprofile', '--norc'], { cwd: place, env: this.#variables });
+    this.#terminal = endAfterUs(
+      spawn('bash', ['--noprofile', '--norc'], { cwd: place, env: this.#variables, detached: true }),
+    );
     this.#lines = createInterface({ input: this.#terminal.stdout as NodeJS.ReadableStream });
     this.#terminal.stdin?.write('set -euo pipefail\n');
   }
 
-  /** @param furnish makes a folder of the reader's own to sit in. Absent: in the clone */
-  static async sitDown(furnish?: (place: string) => void): Promise<Reader> {
-    const home = await mkdtemp(join(tmpdir(), 'accord-guide-'));
+  /**
+   * @param furnish makes a folder of the reader's own to sit in. Absent: in the clone
+   * @param npx absent: `accord` is run without npx, which takes half a second of each command
+   */
+  static async sitDown({ furnish, npx }: { furnish?: (place: string) => void; npx?: boolean } = {}): Promise<Reader> {
+    const home = removeAfterUs(await mkdtemp(join(tmpdir(), 'accord-guide-')));
+    await mkdir(join(home, '.bin'));
+    await symlink(join(root, 'bin/accord.mjs'), join(home, '.bin/accord'));
     furnish?.(home);
-    return new Reader(home, furnish ? home : root, [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`]);
+    const listeners = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`] as const;
+    return new Reader(home, furnish ? home : root, listeners, npx ? 'npx accord' : 'accord');
   }
 
   async follow(step: Step): Promise<void> {
@@ -112,7 +124,7 @@ export class Reader {
 
   async run(command: string) {
     const file = join(this.#home, `.step-${this.#count++}`);
-    await writeFile(file, this.#places(command));
+    await writeFile(file, this.#typed(command));
     const ended = Promise.withResolvers<string>();
     const gone = () => ended.resolve('not 0: a command failed');
     this.#lines.once('line', ended.resolve);
@@ -126,9 +138,11 @@ export class Reader {
 
   /** In a group of its own, as a terminal makes one: Ctrl-C goes to all of it. */
   #start(command: string): void {
-    const server = spawn('bash', ['-c', this.#places(command)], {
-      ...{ cwd: this.#place, env: this.#variables, detached: true, stdio: ['ignore', 'pipe', 'pipe'] },
-    });
+    const server = endAfterUs(
+      spawn('bash', ['-c', this.#typed(command)], {
+        ...{ cwd: this.#place, env: this.#variables, detached: true, stdio: ['ignore', 'pipe', 'pipe'] },
+      }),
+    );
     for (const stream of [server.stdout, server.stderr])
       stream?.on('data', (chunk) => {
         this.#seen += chunk;
@@ -140,7 +154,7 @@ export class Reader {
     if (text.trim() === '^C') return this.#stop();
     for (const line of this.#places(text).trim().split('\n')) {
       const wanted = new RegExp(`^${line.trim().split('…').map(literal).join('.*')}$`, 'mu');
-      await vi.waitFor(() => expect(this.#seen).toMatch(wanted), patient);
+      await untilPasses(`the server to say ${line}`, () => expect(this.#seen).toMatch(wanted));
     }
   }
 

@@ -3,11 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { removeAfterUs } from '../helpers/after-us.ts';
 import { createTestDatabase } from '../helpers/database.ts';
-import { accord, freePort, patient, Running, root } from './accord.ts';
+import { until } from '../helpers/wait.ts';
+import { accord, freePort, Running, root } from './accord.ts';
 
-vi.setConfig({ testTimeout: 120_000 });
 const empty = await createTestDatabase('template1');
 
 let directory: string;
@@ -33,7 +34,7 @@ const operate = (data: string, port: number | undefined) => {
 };
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'accord-processes-'));
+  directory = removeAfterUs(await mkdtemp(join(tmpdir(), 'accord-processes-')));
   await cp(join(root, 'examples'), join(directory, 'manifests'), { recursive: true });
   ports = await Promise.all([0, 1, 2, 3, 4, 5].map(freePort));
   variables = {
@@ -82,7 +83,7 @@ test('two servers and an operator: what a manifest says, both decide', async () 
     text.replace('outcome := "allow" if owner\n', 'outcome := "allow" if false\n').replace(/ {2}tests:[\s\S]*$/, ''),
   );
   for (const server of [0, 1]) {
-    await vi.waitFor(async () => expect((await unlock(server, token)).outcome).toBe('deny'), patient);
+    await until('a decision by the new policy', async () => (await unlock(server, token)).outcome === 'deny');
   }
 });
 
@@ -90,7 +91,10 @@ test('a second operator waits until the first is gone', async () => {
   const second = operate('data2', ports[5]);
   await second.says(/wait/i);
   for (const port of [ports[4], ports[5]]) {
-    await vi.waitFor(async () => expect((await fetch(`http://127.0.0.1:${port}/ready`)).status).toBe(200), patient);
+    await until(
+      'an operator that is ready',
+      async () => (await fetch(`http://127.0.0.1:${port}/ready`)).status === 200,
+    );
   }
   const first = running[2] as Running;
   expect(await first.stop()).toBe(0);

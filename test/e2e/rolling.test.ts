@@ -5,12 +5,11 @@ import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase } from '../helpers/database.ts';
 import { accord, freePort, Running, root } from './accord.ts';
 
-vi.setConfig({ testTimeout: 120_000 });
-/** Between two requests of a caller, however fast the machine is. */
+/** Between two requests of a caller, who would otherwise be done before the server is told to stop. */
 const CALLER_PAUSE_MS = 5;
 const empty = await createTestDatabase('template1');
 
@@ -68,7 +67,7 @@ test('without --wait it fails at once; a migration waits for its database', asyn
 });
 
 test('a server begins when its schema is there, and leaves without losing a request of those who have not heard', async () => {
-  const server = serve(['--wait', '100'], { ACCORD_DRAIN: '20' });
+  const server = serve(['--wait', '100'], { ACCORD_DRAIN: '300' });
   await server.says(/waiting for the database/);
   await accord(['migrate'], variables);
   await server.says(/Serving http/);

@@ -6,12 +6,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { endAfterUs, removeAfterUs } from '../helpers/after-us.ts';
+import { until, untilPasses } from '../helpers/wait.ts';
 import { issuerYaml, policyYaml, tenantYaml } from '../operator/manifests.ts';
-import { accord, environment, freePort, patient, root } from './accord.ts';
-
-vi.setConfig({ testTimeout: 180_000 });
+import { accord, environment, freePort, root } from './accord.ts';
 
 const undo: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -20,12 +21,23 @@ afterEach(async () => {
 
 type Session = Awaited<ReturnType<typeof begin>>;
 
-/** @param command what starts it, with the arguments of `accord start` after it; in a process group of its own */
-async function begin(command: readonly string[], manifests: Record<string, string>, variables = {}) {
-  const directory = await mkdtemp(join(tmpdir(), 'accord-session-'));
-  undo.push(() => rm(directory, { recursive: true, force: true, maxRetries: 10 }));
+const makeFolder = async () => removeAfterUs(await mkdtemp(join(tmpdir(), 'accord-session-')));
+const removeFolder = (folder: string) => rm(folder, { recursive: true, force: true, maxRetries: 10 });
+
+/**
+ * @param command what starts it, with the arguments of `accord start` after it; in a process group of its own
+ * @param folder where a session was before. Absent: a new one
+ */
+async function begin(
+  command: readonly string[],
+  manifests: Record<string, string>,
+  variables: Record<string, string> = {},
+  folder?: string,
+) {
+  const directory = folder ?? (await makeFolder());
+  if (folder === undefined) undo.push(() => removeFolder(directory));
   const write = async (name: string, text: string) => writeFile(join(directory, 'manifests', name), text);
-  await mkdir(join(directory, 'manifests'));
+  await mkdir(join(directory, 'manifests'), { recursive: true });
   for (const [name, text] of Object.entries(manifests)) await write(name, text);
   const ports = [await freePort(), await freePort()];
   const [listen, admin] = ports.map((port) => `127.0.0.1:${port}`) as [string, string];
@@ -41,10 +53,12 @@ async function begin(command: readonly string[], manifests: Record<string, strin
     admin,
   ];
   const [file, ...first] = command as [string, ...string[]];
-  const child = spawn(file, [...first, ...args], {
-    ...{ cwd: root, env: { ...environment(), ...variables }, detached: true },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = endAfterUs(
+    spawn(file, [...first, ...args], {
+      ...{ cwd: root, env: { ...environment(), ...variables }, detached: true },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  );
   const printed = { text: '' };
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on('data', (chunk) => {
@@ -59,7 +73,7 @@ async function begin(command: readonly string[], manifests: Record<string, strin
     if (pid !== undefined && isAlive(pid)) process.kill(pid, 'SIGKILL');
     if (child.exitCode === null && child.signalCode === null) process.kill(-(child.pid as number), 'SIGKILL');
   });
-  const says = (what: string | RegExp) => vi.waitFor(() => expect(printed.text).toMatch(what), patient);
+  const says = (what: string | RegExp) => untilPasses(`${what}`, () => expect(printed.text).toMatch(what));
   return { directory, data, write, child, printed, ended, says, base: `http://${listen}`, admin: `http://${admin}` };
 }
 
@@ -87,6 +101,12 @@ const one = { 'a.yaml': tenantYaml('aa') };
 const ready = 'Ctrl-C stops everything.';
 
 describe('signals', () => {
+  // One installation: to make its database takes longer than to start on it.
+  let folder: string;
+  beforeAll(async () => {
+    folder = await makeFolder();
+  });
+  afterAll(() => removeFolder(folder));
   const toOne = (signal: NodeJS.Signals) => (child: ChildProcess) => void child.kill(signal);
   // As a terminal does: to everybody in the group.
   const toAll = (signal: NodeJS.Signals) => (child: ChildProcess) => void process.kill(-(child.pid as number), signal);
@@ -97,12 +117,12 @@ describe('signals', () => {
     ['SIGINT to npm start alone', ['npm', 'start', '--'], toOne('SIGINT')],
     ['SIGTERM to npm start alone', ['npm', 'start', '--'], toOne('SIGTERM')],
   ])('%s ends everything in order', async (name, command, send) => {
-    const session = await begin(command, one);
+    const session = await begin(command, one, {}, folder);
     await session.says(ready);
     const pids = await pidsOf(session);
     send(session.child);
     const code = await session.ended;
-    await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), patient);
+    await untilPasses('the end of all processes', () => expect(pids.filter(isAlive)).toEqual([]));
     // The claim on the data directory is given back last: nothing was cut off.
     expect((await readdir(session.data)).filter((file) => /^accord\./.test(file))).toEqual([]);
     if (command === accordStart) expect(code).toBe(0);
@@ -110,15 +130,20 @@ describe('signals', () => {
   });
 
   test('a second signal, later, ends it at once with 128 and its number', async () => {
-    const session = await begin(accordStart, one, { ACCORD_DRAIN: '60' });
+    const session = await begin(accordStart, one, { ACCORD_DRAIN: '300' }, folder);
     await session.says(ready);
     const pids = await pidsOf(session);
     session.child.kill('SIGTERM');
-    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await until(
+      'a server that tells that it stops',
+      async () => (await fetch(`${session.admin}/ready`)).status === 503,
+    );
+    // What comes within half a second is taken for the same signal (cli/stop.ts).
+    await sleep(600);
     expect(isAlive(pids[1] as number)).toBe(true);
     session.child.kill('SIGINT');
     expect(await session.ended).toBe(130);
-    await vi.waitFor(() => expect(pids.filter(isAlive)).toEqual([]), patient);
+    await untilPasses('the end of all processes', () => expect(pids.filter(isAlive)).toEqual([]));
   });
 });
 
@@ -126,14 +151,11 @@ test('is ready when what was found at the start is served, and not before', asyn
   const policies = Array.from({ length: 20 }, (_, i) => policyYaml('aa', `p${i}`, { answer: `answer-${i}` }));
   const session = await begin(accordStart, { 'a.yaml': tenantYaml('aa'), 'p.yaml': policies.join('---\n') });
   const seen: number[] = [];
-  await vi.waitFor(
-    async () => {
-      const { status } = await fetch(`${session.admin}/ready`);
-      if (seen.at(-1) !== status) seen.push(status);
-      expect(status).toBe(200);
-    },
-    { timeout: 120_000, interval: 5 },
-  );
+  await until('a session that is ready', async () => {
+    const { status } = await fetch(`${session.admin}/ready`);
+    if (seen.at(-1) !== status) seen.push(status);
+    return status === 200;
+  });
   const { tenants } = (await (await fetch(`${session.admin}/snapshot`)).json()) as {
     tenants: { tenant: string; policies: unknown[] }[];
   };

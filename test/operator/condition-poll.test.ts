@@ -1,6 +1,7 @@
 /** Polls of conditions that others change: one after the other, however often leadership is lost and won. */
 import { expect, test, vi } from 'vitest';
 import { ConditionPoll } from '../../operator/condition-poll.ts';
+import { turns, untilPasses } from '../helpers/wait.ts';
 
 test('a stop and a start while a poll is under way leave one poll to come', async () => {
   const timers = new Set<() => void>();
@@ -28,8 +29,8 @@ test('a stop and a start while a poll is under way leave one poll to come', asyn
       poll?.();
       polls.stop();
       polls.start();
-      await vi.waitFor(() => expect(failed).toHaveBeenCalledTimes(times), 10_000);
-      await new Promise((resolve) => setImmediate(resolve));
+      await untilPasses('the poll that fails', () => expect(failed).toHaveBeenCalledTimes(times));
+      await turns();
     }
     expect(timers.size).toBe(1);
     polls.stop();

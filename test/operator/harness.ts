@@ -26,6 +26,7 @@ import { loadEntityTypes } from '../../server/types/store.ts';
 import { tenantWriter } from '../../server/writes/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
+import { until as untilAnswered } from '../helpers/wait.ts';
 import { roomsOf, type TestServices } from './rooms.ts';
 
 /** Call at the top of a file. @param dates what the dates of consent documents are compared with */
@@ -158,14 +159,8 @@ export async function save(path: string, text: string): Promise<void> {
   await rename(`${path}~`, path);
 }
 
-/** Asks until it is so; the runner's own limit of time ends it when it never is. */
-export async function until<T>(ask: () => T | Promise<T>): Promise<NonNullable<T>> {
-  for (;;) {
-    const answer = await ask();
-    if (answer) return answer as NonNullable<T>;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
+/** Asks until it is so. An error says what was asked, which is the question itself. */
+export const until = <T>(ask: () => T | Promise<T>): Promise<NonNullable<T>> => untilAnswered(String(ask), ask);
 
 export function conditionOf(operatorRun: { changes: StatusChange[] }, key: string, type = 'Ready') {
   const change = operatorRun.changes.findLast((one) => one.target.key === key);

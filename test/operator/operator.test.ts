@@ -404,7 +404,10 @@ describe('the guard against mass deletion', () => {
     await rm(join(directory, 'policies'), { recursive: true });
     await until(() => conditionOf(run, 'Tenant//mass', 'DeletionHeld'));
     await save(join(directory, 't.yaml'), tenantYaml('mass', '', 'accord.dev/confirm-deletion: "19"'));
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    // Who has seen what was written later has seen that, too.
+    await save(join(directory, 'later.yaml'), tenantYaml('later'));
+    await until(() => conditionOf(run, 'Tenant//later')?.status === 'True');
+    await run.operator.settled();
     expect(await policyNames('mass')).toHaveLength(20);
     await save(join(directory, 't.yaml'), tenantYaml('mass', '', 'accord.dev/confirm-deletion: "20"'));
     await until(async () => (await policyNames('mass')).length === 0);

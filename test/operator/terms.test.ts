@@ -9,6 +9,7 @@ import { sql } from '../../server/core/db/sql.ts';
 import { limits } from '../../server/core/limits.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestDatabase } from '../helpers/database.ts';
+import { until } from '../helpers/wait.ts';
 
 const { database, adminUrl, url } = await createTestDatabase();
 /** As another process has it: its claims do not queue behind our transactions. */
@@ -83,7 +84,7 @@ test('a transaction that began before commits before the next term begins', asyn
   let claiming: Promise<unknown> | undefined;
   await write(operatorIn(source, 1).db, 'before', async () => {
     claiming = claim(source, 2).then(() => order.push('claimed'));
-    await until(() => waiting(source));
+    await until('one that waits for the lock', () => waiting(source));
     order.push('committing');
   });
   await claiming;
@@ -196,8 +197,4 @@ async function waiting(source: string): Promise<boolean> {
     [source],
   );
   return rows.length > 0;
-}
-
-async function until(ask: () => Promise<boolean>): Promise<void> {
-  while (!(await ask())) await new Promise((resolve) => setTimeout(resolve, 10));
 }

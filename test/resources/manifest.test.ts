@@ -169,7 +169,7 @@ async function settled(operator: Operator, of: string) {
       .map(({ target, status }) => ({ key: target.key, ...conditionOf(status ?? {}, 'Accepted') }));
     return accepted.length === 0 ? ['nothing is there'] : accepted.filter(({ status }) => status !== 'True');
   };
-  await expect.poll(refused, { timeout: 30_000 }).toEqual([]);
+  await expect.poll(refused).toEqual([]);
 }
 
 function operateOn(source: Source, options: { secretFiles?: string } = {}): Operator {
@@ -233,7 +233,7 @@ describe('what the portal shows is what the operator takes', () => {
       if (change.of !== 'file') throw new Error(`${one.kind} is of a file`);
       await put(one, change.text);
       const now = async () => (await read(one)).body.manifest?.spec;
-      await expect.poll(now, { timeout: 20_000, message: one.kind }).toEqual(plain(spec));
+      await expect.poll(now, { message: one.kind }).toEqual(plain(spec));
     }
   });
 
@@ -269,7 +269,7 @@ describe('what the portal shows is what the operator takes', () => {
       fields[one.kind] = (type === 'merge' ? Object.keys(patch.spec) : patch.map(({ path }: Operation) => path)).sort();
       source.apply(yamlOf(patched));
       const now = async () => (await read(one)).body.manifest?.spec;
-      await expect.poll(now, { timeout: 20_000, message: one.kind }).toEqual(plain(spec));
+      await expect.poll(now, { message: one.kind }).toEqual(plain(spec));
     }
     expect(fields).toEqual({
       ...{ Tenant: ['displayName', 'login'], TrustedIssuer: ['actorIdPrefix', 'sharesActors'] },

@@ -30,6 +30,7 @@ import { asAdmin } from '../helpers/admin.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 import { EmittedEvents } from '../helpers/emitted.ts';
 import { manifestWriter, masterKey, tenantSpec } from '../helpers/server.ts';
+import { until } from '../helpers/wait.ts';
 import { MemorySource } from '../operator/memory-source.ts';
 
 declare module '../../server/room/tenant-snapshot.ts' {
@@ -212,7 +213,10 @@ beforeAll(async () => {
   services = await createServices(config, { applicationName: 'serve', rooms: [...rooms, notesRoom] });
   server = await startServer(config, services);
   // Loading the code held up the event loop, which is measured: the first requests are told to come back.
-  while ((await fetch(`${server.url}/openapi.json`)).status === 503) await sleep(50);
+  await until(
+    'a server that is not overloaded',
+    async () => (await fetch(`${server.url}/openapi.json`)).status !== 503,
+  );
   await putTenant(services.tenants, manifestWriter, 'demo', tenantSpec());
   await services.snapshots.refresh('demo');
   const of = await ensureLocalMember(services.members, 'demo', 'config-editor');
@@ -268,7 +272,7 @@ test('its events are emitted', async () => {
 test('its task runs again and again', async () => {
   const { runs } = services.use(notesRoom);
   const { count } = runs;
-  while (runs.count < count + 2) await sleep(10);
+  await until('two more runs', () => runs.count >= count + 2);
 });
 
 test('it is created again for a writer that is bound to a term, as the other rooms that the operator writes with', async () => {
@@ -308,14 +312,17 @@ test('its kind of custom resource is reconciled from a manifest', async () => {
     return source.applyParsed([object])[0] as Key;
   };
   const key = apply('by a manifest');
-  while (source.condition(key)?.status !== 'True') await sleep(10);
+  await until('a note that is Ready', () => source.condition(key)?.status === 'True');
   expect(await get('/demo/notes/memo')).toEqual({ status: 200, body: { text: 'by a manifest' } });
   apply('again');
-  while (source.condition(key)?.observedGeneration !== 2 || source.condition(key)?.status !== 'True') await sleep(10);
+  await until('the second generation', () => {
+    const condition = source.condition(key);
+    return condition?.observedGeneration === 2 && condition.status === 'True';
+  });
   expect(await get('/demo/notes/memo')).toEqual({ status: 200, body: { text: 'again' } });
   expect(operator.state().resources).toContainEqual({ kind: 'Note', ready: true, count: 1 });
   source.delete(key);
-  while (source.get(key) !== undefined) await sleep(10);
+  await until('its end', () => source.get(key) === undefined);
   expect((await get('/demo/notes/memo')).status).toBe(404);
   await operator.close();
 });
@@ -337,7 +344,7 @@ test('it ends with the process', async () => {
   await server.close();
   const { runs, closed } = services.use(notesRoom);
   const { count } = runs;
-  await sleep(50);
+  await sleep(50); // its task ran every few milliseconds
   expect(runs.count).toBe(count);
   await services.close();
   expect(closed.count).toBe(1);

@@ -1,7 +1,8 @@
 import type { LookupAddress } from 'node:dns';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { limits } from '../../../server/core/limits.ts';
 import { FairDnsResolver } from '../../../server/core/outbound/fair-dns-resolver.ts';
+import { untilPasses } from '../../helpers/wait.ts';
 
 const found: LookupAddress[] = [{ address: '127.0.0.1', family: 4 }];
 
@@ -30,7 +31,7 @@ test('dnsLookupsMax run at once, one of a tenant, and tenants take turns', async
     ['b-2', 'a-3'],
   ] as const) {
     answer(done);
-    await vi.waitFor(() => expect(asked.at(-1)).toBe(next), 10_000);
+    await untilPasses('asked.at(-1) to be next', () => expect(asked.at(-1)).toBe(next));
   }
   for (const name of ['c-1', 'a-3']) answer(name);
   expect(await Promise.all(all)).toEqual(Array(6).fill(found));
@@ -45,9 +46,9 @@ test('one that nobody waits for any more frees its turn, up to dnsThreadsMax, bu
   expect(asked).toEqual(['a-1', 'b-1', 'c-1']);
   expect(asked).toHaveLength(limits.dnsThreadsMax);
   answer('b-1');
-  await vi.waitFor(() => expect(asked.at(-1)).toBe('d-1'), 10_000);
+  await untilPasses("asked.at(-1) to be 'd-1'", () => expect(asked.at(-1)).toBe('d-1'));
   for (const name of ['a-1', 'c-1', 'd-1']) answer(name);
-  await vi.waitFor(() => expect(asked.at(-1)).toBe('a-2'), 10_000);
+  await untilPasses("asked.at(-1) to be 'a-2'", () => expect(asked.at(-1)).toBe('a-2'));
   answer('a-2');
   await Promise.all([...late, ...more]);
 });
@@ -62,7 +63,7 @@ test('one whose caller gave up while it waited is not looked up, and holds nobod
   answer('a-1');
   await first;
   await expect(second).rejects.toThrow('too late');
-  await vi.waitFor(() => expect(asked).toEqual(['a-1', 'a-3']), 10_000);
+  await untilPasses("asked to equal ['a-1', 'a-3']", () => expect(asked).toEqual(['a-1', 'a-3']));
   answer('a-3');
   await third;
 });

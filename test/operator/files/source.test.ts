@@ -1,12 +1,14 @@
 import { mkdir, mkdtemp, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { FileSource } from '../../../operator/files/source.ts';
 import { listTree } from '../../../operator/files/tree.ts';
 import type { SourceProblem } from '../../../operator/source.ts';
 import { systemClock } from '../../../server/core/clock.ts';
 import { limits } from '../../../server/core/limits.ts';
+import { turns } from '../../helpers/wait.ts';
 import { save, until } from '../harness.ts';
 import { policyYaml, tenantYaml } from '../manifests.ts';
 
@@ -74,7 +76,7 @@ describe('the source of files', () => {
   });
 
   test('a link that leads out of the directory is refused with what it is, and nothing is gone meanwhile', async () => {
-    const one = await follow({ 'a.yaml': tenantYaml('aa'), 'sub/b.yaml': tenantYaml('bb') });
+    const one = await follow({ 'a.yaml': tenantYaml('aa'), 'sub/b.yaml': tenantYaml('bb') }, { vanishMs: 0 });
     const outside = `${one.directory}-outside`;
     await save(join(outside, 'c.yaml'), tenantYaml('cc'));
     await save(join(outside, 'notes.txt'), 'x');
@@ -92,7 +94,9 @@ describe('the source of files', () => {
     ]);
     expect(one.keys()).toEqual(['Tenant//aa', 'Tenant//bb']);
     await unlink(one.path('a.yaml'));
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    // Whoever has seen this has seen that the other is gone.
+    await save(one.path('later.yaml'), tenantYaml('later'));
+    await until(() => one.source.get('Tenant//later'));
     expect([one.source.complete('Tenant'), one.source.get('Tenant//aa') !== undefined]).toEqual([false, true]);
     for (const name of ['c.yaml', 'sub/deep', 'loop.yaml']) await unlink(one.path(name));
     await until(() => one.source.complete('Tenant') && !one.source.get('Tenant//aa'));
@@ -137,9 +141,9 @@ describe('the source of files', () => {
     const one = await follow({ 'a.yaml': tenantYaml('aa') }, { vanishMs: 5000 });
     for (let i = 0; i < 5; i++) {
       await rename(one.path('a.yaml'), one.path('a.yaml~'));
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await sleep(20); // a scan may find it so
       await writeFile(one.path('a.yaml'), '');
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await sleep(20);
       await writeFile(one.path('a.yaml'), tenantYaml('aa', `limits: {maxPolicies: ${i + 1}}`));
       await until(() => JSON.stringify(one.source.get('Tenant//aa')?.checked ?? '').includes(`"maxPolicies":${i + 1}`));
     }
@@ -147,16 +151,20 @@ describe('the source of files', () => {
   });
 
   test('a file that breaks keeps what it said, says where it is broken, and nothing is gone meanwhile', async () => {
-    const one = await follow({
-      'a.yaml': `${tenantYaml('aa')}---\n${policyYaml('aa', 'read')}`,
-      'b.yaml': tenantYaml('bb'),
-    });
+    const one = await follow(
+      {
+        'a.yaml': `${tenantYaml('aa')}---\n${policyYaml('aa', 'read')}`,
+        'b.yaml': tenantYaml('bb'),
+      },
+      { vanishMs: 0 },
+    );
     await save(one.path('a.yaml'), `${tenantYaml('aa')}---\nkind: [oops\n`);
     // A file that is being replaced while it is read makes the list incomplete, too, and has no problem yet.
     expect(await until(() => one.source.get(read)?.problem)).toMatch(/^a\.yaml:\d+:\d+: /);
     expect(one.source.complete('Policy')).toBe(false);
     await unlink(one.path('b.yaml'));
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await save(one.path('later.yaml'), tenantYaml('later'));
+    await until(() => one.source.get('Tenant//later'));
     expect(one.source.get('Tenant//bb')).toBeDefined();
     await save(one.path('a.yaml'), tenantYaml('aa'));
     await until(() => !one.source.get(read) && !one.source.get('Tenant//bb'));
@@ -220,6 +228,21 @@ describe('the source of files', () => {
     await until(() => one.source.get('Tenant//bb') && !one.source.get('Tenant//aa'));
     await save(one.path('b.yaml'), tenantYaml('cc'));
     await until(() => one.source.get('Tenant//cc'));
+  });
+
+  test('one that is closed while it looks watches nothing afterwards', async () => {
+    const watches = () => process.getActiveResourcesInfo().filter((one) => one === 'FSEventWrap').length;
+    const before = watches();
+    const one = await follow({ 'a.yaml': tenantYaml('aa') });
+    await one.source.close();
+    const source = new FileSource({
+      ...{ directory: one.directory, statusDirectory: one.path('status'), clock: systemClock, observe: () => {} },
+    });
+    const starting = source.start({ changed: () => {}, synced: () => {}, problems: () => {} });
+    await source.close();
+    await starting;
+    await turns();
+    expect(watches()).toBe(before);
   });
 
   test('the re-scan finds what no hint told', async () => {
