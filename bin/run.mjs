@@ -12,6 +12,7 @@ const scripts = {
   'test:unit': [['test/run.ts', '--project', 'unit']],
   // Whoever names a commit or a branch gets what changed since then.
   'test:changed': [['test/run.ts', '--passWithNoTests', '--changed']],
+  'test:mutants': [['test/mutants/run.ts']],
   'test:kubernetes': [['test/run.ts', '--project', 'kubernetes']],
   generate: [
     ['crds/generate.ts'],
