@@ -17,8 +17,8 @@ import type { Answer, Work } from './worker.ts';
 /** At once; each has a Postgres and a process of tests. */
 const COPIES = Number(process.env.TEST_MUTANTS_AT_ONCE ?? 2);
 const SHARE_MIN = 0.95;
-/** A loop without an end is a fault, too, which no time limit of a test ends. */
-const SILENT_MS_MAX = 10 * 60_000;
+/** A loop without an end is a fault, too, which no time limit of a test ends. For each file of tests. */
+const SILENT_MS_MAX = 5 * 60_000;
 
 const root = join(import.meta.dirname, '../..');
 const foundFile = join(import.meta.dirname, 'found.json');
@@ -70,12 +70,13 @@ class Copy {
     this.#changed.clear();
     worker.send(work);
     const silent = new AbortController();
-    const timer = setTimeout(() => silent.abort(), SILENT_MS_MAX);
+    const timer = setTimeout(() => silent.abort(), SILENT_MS_MAX * (1 + files.length));
     try {
       const [answer] = await once(worker, 'message', { signal: silent.signal });
       return (answer as Answer).failed;
     } catch {
-      worker.kill('SIGKILL');
+      // With the process of the test, which nothing else ends.
+      process.kill(-(worker.pid as number), 'SIGKILL');
       this.#worker = undefined;
       return { file: files[0] as string, test: '(no answer: a loop without an end)' };
     } finally {
@@ -87,6 +88,7 @@ class Copy {
     const worker = fork(join(this.#root, 'test/mutants/worker.ts'), {
       cwd: this.#root,
       execArgv: process.execArgv,
+      detached: true,
       env: { ...process.env, NODE_COMPILE_CACHE: join(scratch, 'compiled') },
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
@@ -225,9 +227,7 @@ line('all', outcomes);
 for (const [file, test] of failing) console.log(`\nFAILS WITHOUT A FAULT: ${file} > ${test}`);
 if (missed.length > 0) console.log('\nMissed:');
 for (const { fault } of missed)
-  console.log(
-    `  ${fault.id} (${fault.file})${before.has(fault.id) ? ', which was found before' : ''}: ${fault.harm}`,
-  );
+  console.log(`  ${fault.id} (${fault.file})${before.has(fault.id) ? ', which was found before' : ''}: ${fault.harm}`);
 console.log(
   `\n${found.length} of ${chosen.length} found in ${(secondsSince(began) / 60).toFixed(1)} minutes (${relative(root, foundFile)})`,
 );

@@ -4,6 +4,7 @@
  */
 import { join, relative } from 'node:path';
 import { createVitest, type TestModule, type Vitest } from 'vitest/node';
+import { WAIT_MS_MAX } from '../helpers/wait.ts';
 
 export type Work = {
   files: readonly string[];
@@ -11,9 +12,6 @@ export type Work = {
   changed: readonly string[];
 };
 export type Answer = { failed: { file: string; test: string } | undefined };
-
-/** A fault may make a test wait for what never comes. These are generous for the quick tests that are run here. */
-const TEST_MS_MAX = 60_000;
 
 const root = process.cwd();
 let started: Promise<Vitest> | undefined;
@@ -34,9 +32,9 @@ const start = () =>
       include: ['test/**/*.test.ts'],
       setupFiles: ['test/helpers/seed.ts', 'test/helpers/assertions.ts'],
       globalSetup: ['test/helpers/postgres-global.ts'],
-      testTimeout: TEST_MS_MAX,
-      hookTimeout: TEST_MS_MAX,
-      expect: { poll: { timeout: TEST_MS_MAX / 2 } },
+      testTimeout: 2 * WAIT_MS_MAX,
+      hookTimeout: 2 * WAIT_MS_MAX,
+      expect: { poll: { timeout: WAIT_MS_MAX } },
       reporters: [{}],
       // Node's own import, which is that of the product: a process is ready in half the time.
       experimental: { viteModuleRunner: false },
@@ -94,7 +92,6 @@ process.on('message', (message: Work) => {
     },
   );
 });
-// A terminal sends Ctrl-C to us, too. Who started us says when to end, or is gone.
-process.on('SIGINT', () => {});
+// Who started us says when to end, or is gone.
 process.on('SIGTERM', () => void end());
 process.on('disconnect', () => void end());

@@ -29,27 +29,11 @@ export const faults: readonly Fault[] = [
     tests: callerTests,
   },
   {
-    id: 'authz/config-for-backends',
-    file: caller,
-    text: "if (caller.kind !== 'member')\n      throw",
-    fault: "if (caller.kind === 'user')\n      throw",
-    harm: 'A back end with an access token is taken for a member with every role.',
-    tests: callerTests,
-  },
-  {
     id: 'authz/user-asks-about-another',
     file: caller,
     text: 'if (value !== actor[name as keyof Actor]) {',
     fault: "if (name === 'type' && value !== actor.type) {",
     harm: 'A user learns what somebody else may do.',
-    tests: callerTests,
-  },
-  {
-    id: 'authz/user-vouches-for-attributes',
-    file: caller,
-    text: "if (name !== 'id' && name !== 'type') {",
-    fault: "if (name !== 'id' && name !== 'type' && name !== 'attributes') {",
-    harm: 'A user says of itself that it is a doctor, and the policy believes it.',
     tests: callerTests,
   },
   {
@@ -82,7 +66,11 @@ export const faults: readonly Fault[] = [
     text: "if (answer.outcome === 'allow') return answer;",
     fault: "if (answer.outcome !== 'deny') return answer;",
     harm: 'A policy that answers an object lets its caller share what it must not.',
-    tests: ['test/relationships/access.test.ts', 'test/invitations/access.test.ts'],
+    tests: [
+      'test/relationships/decisions.test.ts',
+      'test/relationships/access.test.ts',
+      'test/invitations/access.test.ts',
+    ],
   },
   {
     id: 'authz/email-of-backends',
@@ -106,7 +94,7 @@ export const faults: readonly Fault[] = [
     text: 'for (const one of requests) if (one) evaluationOf(context, one, 0);',
     fault: '',
     harm: 'A user gets some answers about others before the batch is refused.',
-    tests: ['test/authz/batch.test.ts'],
+    tests: ['test/authz/authorize.test.ts', 'test/authz/batch.test.ts'],
   },
   {
     id: 'authz/batch-facts-shifted',
@@ -114,7 +102,7 @@ export const faults: readonly Fault[] = [
     text: 'facts: facts[index] ?? noFacts',
     fault: 'facts: facts[0] ?? noFacts',
     harm: 'Each question of a batch is decided by the relationships of the first.',
-    tests: ['test/authz/batch.test.ts'],
+    tests: ['test/authz/authorize.test.ts', 'test/authz/batch.test.ts'],
   },
   {
     id: 'authz/check-takes-objects',
@@ -138,7 +126,7 @@ export const faults: readonly Fault[] = [
     text: 'headers.authorization !== undefined || headers[accountHeader] === undefined) return',
     fault: 'headers.authorization !== undefined) return',
     harm: "A page of another site uses a user's session.",
-    tests: ['test/persons/account.test.ts', 'test/persons/account-shares.test.ts'],
+    tests: ['test/persons/sharing.test.ts', 'test/persons/account.test.ts', 'test/persons/account-shares.test.ts'],
   },
   {
     id: 'authz/session-at-any-route',
@@ -146,7 +134,7 @@ export const faults: readonly Fault[] = [
     text: 'access.users && access.session === true;',
     fault: 'access.users;',
     harm: "A stolen session of the account page calls the tenant's whole API.",
-    tests: ['test/persons/account.test.ts', 'test/persons/account-shares.test.ts'],
+    tests: ['test/persons/sharing.test.ts', 'test/persons/account.test.ts', 'test/persons/account-shares.test.ts'],
   },
   {
     id: 'authz/disabled-tenant-is-served',
@@ -162,6 +150,6 @@ export const faults: readonly Fault[] = [
     text: "if (caller.kind === 'member' && caller.role === 'support') {",
     fault: "if (caller.kind === 'member' && caller.role !== 'support') {",
     harm: 'The support desk looks at a tenant and nobody can see that it did.',
-    tests: ['test/members/members.test.ts', 'test/audit/reading.test.ts'],
+    tests: ['test/graphql/reading.test.ts', 'test/members/members.test.ts', 'test/audit/reading.test.ts'],
   },
 ];

@@ -23,7 +23,7 @@ export const faults: readonly Fault[] = [
     text: 'if (claims.aud === ctx.oidc.issuer) return;',
     fault: 'if (claims.aud !== undefined) return;',
     harm: 'An assertion that a client made for another server is taken here.',
-    tests: ['test/oidc/client-credentials.test.ts', 'test/oidc/combined-attacks.test.ts'],
+    tests: ['test/oidc/combined-attacks.test.ts', 'test/oidc/client-credentials.test.ts'],
   },
   {
     id: 'oidc/revokes-of-others',

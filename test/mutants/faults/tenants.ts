@@ -7,7 +7,7 @@ export const faults: readonly Fault[] = [
     text: "'create policy of_tenant on %s using (tenant = current_setting(''accord.tenant'', true))'",
     fault: "'create policy of_tenant on %s using (true)'",
     harm: 'Each tenant sees the rows of all.',
-    tests: ['test/core/isolation.test.ts'],
+    tests: ['test/core/isolation.test.ts', 'test/core/schema.test.ts'],
   },
   {
     id: 'tenants/writes-into-others',
@@ -15,7 +15,7 @@ export const faults: readonly Fault[] = [
     text: "' with check (tenant = current_setting(''accord.tenant'', true))', target);",
     fault: "' with check (true)', target);",
     harm: 'A fault of the server writes rows into another tenant.',
-    tests: ['test/core/isolation.test.ts'],
+    tests: ['test/core/isolation.test.ts', 'test/core/schema.test.ts'],
   },
   {
     id: 'tenants/owner-sees-all',
@@ -23,7 +23,7 @@ export const faults: readonly Fault[] = [
     text: "  execute format('alter table %s force row level security', target);\n  execute format(\n    'create policy of_tenant",
     fault: "  execute format(\n    'create policy of_tenant",
     harm: 'Whoever connects as the owner sees the rows of all tenants.',
-    tests: ['test/core/isolation.test.ts'],
+    tests: ['test/core/isolation.test.ts', 'test/core/schema.test.ts'],
   },
   {
     id: 'tenants/keys-not-isolated',
@@ -31,7 +31,7 @@ export const faults: readonly Fault[] = [
     text: "select accord.isolate('accord.signing_key');",
     fault: 'grant select, insert, update, delete on accord.signing_key to accord_app, accord_system;',
     harm: "A tenant signs with another tenant's key.",
-    tests: ['test/core/isolation.test.ts'],
+    tests: ['test/core/isolation.test.ts', 'test/core/schema.test.ts'],
   },
   {
     id: 'tenants/ledger-is-changed',
@@ -39,7 +39,7 @@ export const faults: readonly Fault[] = [
     text: 'grant update (salt, actor_type, actor_id, user_id, reason) on accord.ledger_inbox, accord.ledger_entry to accord_app;',
     fault: 'grant update on accord.ledger_inbox, accord.ledger_entry to accord_app;',
     harm: 'A fault of the server changes what the ledger says.',
-    tests: ['test/ledger/append.test.ts', 'test/ledger/verify.test.ts'],
+    tests: ['test/core/schema.test.ts', 'test/ledger/append.test.ts', 'test/ledger/verify.test.ts'],
   },
   {
     id: 'tenants/support-reads-recipients',
@@ -47,7 +47,7 @@ export const faults: readonly Fault[] = [
     text: "case when accord.reads_masked() then '***' else recipient_mask end as recipient_mask, status",
     fault: 'recipient_mask, status',
     harm: 'The support desk reads whom a tenant writes to.',
-    tests: ['test/graphql/reading.test.ts'],
+    tests: ['test/core/schema.test.ts', 'test/graphql/reading.test.ts'],
   },
   {
     id: 'tenants/view-of-its-owner',
@@ -55,7 +55,7 @@ export const faults: readonly Fault[] = [
     text: 'create view graphql.relationship with (security_invoker) as',
     fault: 'create view graphql.relationship as',
     harm: 'By GraphQL a tenant reads the relationships of all.',
-    tests: ['test/graphql/reading.test.ts'],
+    tests: ['test/core/schema.test.ts', 'test/graphql/reading.test.ts'],
   },
   {
     id: 'tenants/tenant-of-the-session',
