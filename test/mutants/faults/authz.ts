@@ -89,14 +89,6 @@ export const faults: readonly Fault[] = [
     tests: ['test/authz/log.test.ts', 'test/invitations/decisions.test.ts'],
   },
   {
-    id: 'authz/batch-not-confined',
-    file: 'server/authz/batch.ts',
-    text: 'for (const one of requests) if (one) evaluationOf(context, one, 0);',
-    fault: '',
-    harm: 'A user gets some answers about others before the batch is refused.',
-    tests: ['test/authz/authorize.test.ts', 'test/authz/batch.test.ts'],
-  },
-  {
     id: 'authz/batch-facts-shifted',
     file: 'server/authz/batch.ts',
     text: 'facts: facts[index] ?? noFacts',

@@ -52,8 +52,8 @@ export const faults: readonly Fault[] = [
   {
     id: 'mail/raw-filter',
     file: 'server/mail/liquid.ts',
-    text: "throw new Error('the filter raw is not available');",
-    fault: "return '';",
+    text: "    raw: false,\n    handler() {\n      throw new Error('the filter raw is not available');\n    },",
+    fault: '    raw: true,\n    handler: (value: unknown) => value,',
     harm: 'A template puts text into a mail as it is.',
     tests: ['test/mail/liquid.test.ts', 'test/mail/api.test.ts'],
   },

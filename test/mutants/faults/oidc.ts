@@ -79,7 +79,12 @@ export const faults: readonly Fault[] = [
     text: 'if (now?.epoch === account.epoch) return sendPage',
     fault: 'if (now !== undefined) return sendPage',
     harm: 'A log-in that began before the password was reset goes on.',
-    tests: ['test/oidc/authorization-code.test.ts', 'test/oidc/combined-attacks.test.ts', 'test/oidc/tokens.test.ts'],
+    tests: [
+      'test/accounts/attacks.test.ts',
+      'test/oidc/authorization-code.test.ts',
+      'test/oidc/combined-attacks.test.ts',
+      'test/oidc/tokens.test.ts',
+    ],
   },
   {
     id: 'oidc/proof-used-twice',

@@ -18,14 +18,6 @@ export const faults: readonly Fault[] = [
     tests: ['test/rego/evaluate.test.ts', 'test/rego/outcome.test.ts', 'test/rego/hostile-evaluate.test.ts'],
   },
   {
-    id: 'rego/compiler-with-environment',
-    file: 'server/rego/compile-thread.ts',
-    text: 'env: {},',
-    fault: '',
-    harm: 'A policy reads the secrets of the server by opa.runtime.',
-    tests: ['test/rego/compile.test.ts', 'test/rego/hostile-compile.test.ts'],
-  },
-  {
     id: 'rego/jwt-any-algorithm',
     file: 'server/rego/builtins/jwt.ts',
     text: "if (constraints.alg !== '' && constraints.alg !== header.alg) return undefined;",

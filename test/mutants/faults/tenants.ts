@@ -112,7 +112,7 @@ export const faults: readonly Fault[] = [
     text: "return ['tenant_secret', tenant, name];",
     fault: "return ['tenant_secret', name];",
     harm: "A secret that was copied into another tenant's row is opened there.",
-    tests: ['test/at-rest/at-rest.test.ts'],
+    tests: ['test/keys/encrypter.test.ts', 'test/at-rest/at-rest.test.ts'],
   },
   {
     id: 'tenants/term-not-asked',
