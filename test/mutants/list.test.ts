@@ -1,13 +1,12 @@
 /** The faults of `npm run test:mutants` are there to be put in: a change of the product, or of a test's name, says which are not. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { testFiles } from '../units.ts';
-import { allFaults } from './all.ts';
+import { allFaults as faults } from './all.ts';
 import { partOf, withFault } from './fault.ts';
 
 const root = join(import.meta.dirname, '../..');
-const faults = await allFaults();
 
 test('each text is exactly once in its file, and becomes another one', () => {
   const contents = new Map<string, string>();
@@ -31,6 +30,11 @@ test('each names tests that are there', () => {
   );
   expect(gone).toEqual([]);
   expect(faults.filter(({ tests }) => tests.length === 0).map(({ id }) => id)).toEqual([]);
+});
+
+test('each file of faults is in the list', () => {
+  const parts = readdirSync(join(import.meta.dirname, 'faults')).map((file) => file.replace(/\.ts$/, ''));
+  expect([...new Set(faults.map(({ id }) => partOf(id)))]).toEqual(parts.sort());
 });
 
 test('there are at least 150, of each part that guards people', () => {

@@ -10,7 +10,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { basename, join, relative } from 'node:path';
 import { testFiles, unitFiles } from '../units.ts';
-import { allFaults } from './all.ts';
+import { allFaults as all } from './all.ts';
 import { type Fault, partOf, withFault } from './fault.ts';
 import type { Answer, Work } from './worker.ts';
 
@@ -106,7 +106,6 @@ class Copy {
 const given = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
 const [isNamedOnly, isNewOnly] = ['--named', '--new'].map((option) => process.argv.includes(option));
 const known: Record<string, string> = JSON.parse(readFileSync(foundFile, 'utf8'));
-const all = await allFaults();
 const chosen = all
   .filter(({ id }) => given.length === 0 || given.some((one) => one === id || one === partOf(id)))
   .filter(({ id }) => !isNewOnly || known[id] === undefined);

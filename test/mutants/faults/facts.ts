@@ -23,7 +23,7 @@ export const faults: readonly Fault[] = [
     text: 'if (entries.length === limits.factsEntriesMax) return `more than ${limits.factsEntriesMax} relationships`;',
     fault: 'if (entries.length === limits.factsEntriesMax) break;',
     harm: 'A policy decides by a part of the relationships.',
-    tests: ['test/facts/resolve.test.ts', 'test/authz/limits.test.ts', 'test/relationships/deep.test.ts'],
+    tests: ['test/facts/resolve.test.ts', 'test/facts/walk.test.ts'],
   },
   {
     id: 'facts/other-type',
