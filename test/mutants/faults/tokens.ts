@@ -92,7 +92,12 @@ export const faults: readonly Fault[] = [
     text: "if (typeof jti === 'string' && denied.jtis.has(jti)) return true;",
     fault: '',
     harm: 'One token that was revoked goes on.',
-    tests: ['test/oidc/tokens.test.ts', 'test/keys/rules.test.ts', 'test/core/auth/access-token.test.ts'],
+    tests: [
+      'test/keys/rules.test.ts',
+      'test/oidc/tokens.test.ts',
+      'test/keys/rules.test.ts',
+      'test/core/auth/access-token.test.ts',
+    ],
   },
   {
     id: 'tokens/same-second-escapes',
@@ -100,7 +105,7 @@ export const faults: readonly Fault[] = [
     text: 'iat * 1000 > until);',
     fault: 'iat * 1000 >= until);',
     harm: 'A token that was issued in the second of its revocation goes on.',
-    tests: ['test/core/auth/access-token.test.ts', 'test/keys/rules.test.ts'],
+    tests: ['test/keys/rules.test.ts', 'test/core/auth/access-token.test.ts'],
   },
   {
     id: 'tokens/erased-go-on',
@@ -116,7 +121,12 @@ export const faults: readonly Fault[] = [
     text: 'until = Math.max(until, ofClient?.untilMs ?? never, ofBoth?.untilMs ?? never);',
     fault: 'until = Math.max(until, ofClient?.untilMs ?? never);',
     harm: 'An application from which a person withdrew goes on with its tokens.',
-    tests: ['test/oidc/client-consents.test.ts', 'test/oidc/tokens.test.ts', 'test/persons/account-clients.test.ts'],
+    tests: [
+      'test/keys/rules.test.ts',
+      'test/oidc/client-consents.test.ts',
+      'test/oidc/tokens.test.ts',
+      'test/persons/account-clients.test.ts',
+    ],
   },
   {
     id: 'tokens/user-is-a-client',
