@@ -31,7 +31,7 @@ async function stopAll(): Promise<void> {
   const ends = [...running].map((child) => once(child, 'exit'));
   for (const child of running) child.kill('SIGTERM');
   await Promise.all(ends);
-  rmSync(scratch, { recursive: true, force: true });
+  rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
 }
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, async () => {

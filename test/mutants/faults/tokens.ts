@@ -92,12 +92,7 @@ export const faults: readonly Fault[] = [
     text: "if (typeof jti === 'string' && denied.jtis.has(jti)) return true;",
     fault: '',
     harm: 'One token that was revoked goes on.',
-    tests: [
-      'test/keys/rules.test.ts',
-      'test/oidc/tokens.test.ts',
-      'test/keys/rules.test.ts',
-      'test/core/auth/access-token.test.ts',
-    ],
+    tests: ['test/keys/rules.test.ts', 'test/oidc/tokens.test.ts', 'test/core/auth/access-token.test.ts'],
   },
   {
     id: 'tokens/same-second-escapes',
