@@ -58,15 +58,6 @@ export const faults: readonly Fault[] = [
     tests: ['test/core/schema.test.ts', 'test/graphql/reading.test.ts'],
   },
   {
-    id: 'tenants/tenant-of-the-session',
-    file: 'server/core/db/database.ts',
-    text: "const setTenant = (tenant: string) => `select set_config('accord.tenant', ${pg.escapeLiteral(tenant)}, true)`;",
-    fault:
-      "const setTenant = (tenant: string) => `select set_config('accord.tenant', ${pg.escapeLiteral(tenant)}, false)`;",
-    harm: 'What is asked next on the connection sees the rows of the tenant before.',
-    tests: ['test/core/isolation.test.ts', 'test/core/transactions.test.ts'],
-  },
-  {
     id: 'tenants/late-statement',
     file: 'server/core/db/transaction.ts',
     text: "if (this.#ended) return Promise.reject(new Error('a statement came after the end of its transaction'));",
