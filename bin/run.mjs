@@ -13,6 +13,7 @@ const scripts = {
   // Whoever names a commit or a branch gets what changed since then.
   'test:changed': [['test/run.ts', '--passWithNoTests', '--changed']],
   'test:coverage': [['test/run.ts', '--coverage']],
+  'test:mutants': [['test/mutants/run.ts']],
   'test:kubernetes': [['test/run.ts', '--project', 'kubernetes']],
   generate: [
     ['crds/generate.ts'],

@@ -10,6 +10,6 @@ test('each rule names tests that are there', () => {
 test('the pages are tested in a browser when the portal changed, and nothing is when nothing did', () => {
   const portal = readersOf(['portal/src/screens/people/list.tsx']);
   expect(portal).toEqual(expect.arrayContaining(['test/portal-app/people.browser.test.ts', 'test/tidy.test.ts']));
-  expect(readersOf(['server/app.ts'])).toEqual(['test/tidy.test.ts']);
+  expect(readersOf(['server/app.ts'])).toEqual(['test/mutants/list.test.ts', 'test/tidy.test.ts']);
   expect(readersOf([])).toEqual([]);
 });

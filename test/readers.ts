@@ -11,8 +11,8 @@ export const readers: readonly [changed: RegExp, tests: RegExp][] = [
   [/^(charts|deploy|bin)\/|^(Dockerfile|compose\.yaml)$/, /^test\/(deploy|kubernetes)\//],
   [/^docs\/|\.md$/, /^test\/(docs\.test|docs\/|docs-site\/)/],
   [/^server\/migrations\//, /^test\/(core|rooms)\//],
-  // It reads every file of the product.
-  [/./, /^test\/tidy\.test/],
+  // They read every file of the product.
+  [/./, /^test\/(tidy|mutants\/list)\.test/],
 ];
 
 /** @param changed paths from the root, with slashes */

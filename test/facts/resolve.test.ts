@@ -62,6 +62,13 @@ test('a relationship that is stored and inherited is there once, and without a w
   expect(found?.inherited).toEqual([]);
 });
 
+test('factsEntriesMax relationships are given, and one more is no part of them', () => {
+  const many = Array.from({ length: limits.factsEntriesMax + 1 }, (_, i) => edge('user/a', 'drives', `car/${i}`));
+  const none = { inheritances: [] };
+  expect(resolve('from', node('user/a'), many.slice(1), none)?.entries).toHaveLength(limits.factsEntriesMax);
+  expect(resolveOrRefuse('from', node('user/a'), many, none)).toBe(`more than ${limits.factsEntriesMax} relationships`);
+});
+
 test('more than factsDerivedMax that follow are too many, and are not all worked out', () => {
   const half = Math.ceil(Math.sqrt(limits.factsDerivedMax + 1));
   const wide = Array.from({ length: half }, (_, i) => [

@@ -2,7 +2,16 @@
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../server/core/limits.ts';
 import { Problem } from '../../server/core/problems.ts';
-import { bindingOf, maskOf, offerOf, resendPauseMs, statusOf, termsOf, ttlMs } from '../../server/invitations/rules.ts';
+import {
+  bindingOf,
+  maskOf,
+  offerOf,
+  relationshipFor,
+  resendPauseMs,
+  statusOf,
+  termsOf,
+  ttlMs,
+} from '../../server/invitations/rules.ts';
 
 const now = Date.UTC(2026, 0, 15, 12, 0, 0, 250);
 const at = (ms: number) => new Date(ms).toISOString();
@@ -164,4 +173,26 @@ test.each([
 
 test('the pause before it is sent again doubles (invitationResendPauseMs)', () => {
   expect([1, 2, 3, 10].map(resendPauseMs)).toEqual([1, 2, 4, 512].map((n) => n * limits.invitationResendPauseMs));
+});
+
+test('what is accepted goes the way that the invitation says, and ends when it does', () => {
+  const car = { type: 'car', id: '1' };
+  const bob = { type: 'user', id: 'bob' };
+  const row = (direction: string, types: readonly [string, string], until: string | null = null) =>
+    ({
+      ...{ direction, from_type: types[0], name: 'drives', to_type: types[1] },
+      ...{ target_type: 'car', target_id: '1', relationship_expires_at: until },
+    }) as never;
+  const there = { from: bob, relationshipType: 'drives', to: car };
+  expect(relationshipFor(row('acceptor_to_target', ['user', 'car']), bob)).toEqual(there);
+  const back = { from: car, relationshipType: 'drives', to: bob };
+  expect(relationshipFor(row('target_to_acceptor', ['car', 'user']), bob)).toEqual(back);
+  expect(relationshipFor(row('acceptor_to_target', ['user', 'car'], at(now)), bob)).toEqual({
+    ...there,
+    expiresAt: at(now),
+  });
+  expect(codeOf(() => relationshipFor(row('acceptor_to_target', ['dog', 'car']), bob))).toEqual([
+    'invalid_request',
+    '/acceptor/type',
+  ]);
 });

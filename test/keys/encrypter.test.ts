@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { createEncrypter, MasterKeyError } from '../../server/core/encrypter.ts';
+import { placeOfSecret } from '../../server/tenants/secrets.ts';
 
 const key = () => randomBytes(32).toString('base64url');
 const place = ['signing_key', 'demo', 'kid', 'access'];
@@ -23,6 +24,14 @@ test('it opens in its own place only', () => {
     expect(() => encrypter.decrypt(sealed, elsewhere)).toThrow(MasterKeyError);
   }
   expect(() => encrypter.decrypt(sealed, ['signing_key', 'demo', 'kidaccess'])).toThrow(MasterKeyError);
+});
+
+test("a tenant's secret opens in its own row only", () => {
+  const encrypter = createEncrypter(key());
+  const sealed = encrypter.encrypt(Buffer.from('x'), placeOfSecret('demo', 'mail.smtp'));
+  expect(encrypter.decrypt(sealed, placeOfSecret('demo', 'mail.smtp')).toString()).toBe('x');
+  for (const other of [placeOfSecret('shop', 'mail.smtp'), placeOfSecret('demo', 'login.idp')])
+    expect(() => encrypter.decrypt(sealed, other)).toThrow(MasterKeyError);
 });
 
 test('it opens under its own key only, and says whose fault that is', () => {

@@ -1,8 +1,11 @@
 /** How long a tenant's access tokens live, with which key they are signed, and which issuers they name. */
 import { expect, test } from 'vitest';
+import { isDenied } from '../../server/core/auth/claims.ts';
 import { limits } from '../../server/core/limits.ts';
 import {
   accessTokenTtlMs,
+  deniedAfter,
+  deniedOf,
   ownIssuer,
   portalIssuer,
   refreshTokenTtlMs,
@@ -44,4 +47,29 @@ test('issuers are below the base URL, and no tenant has the one of the portal', 
   expect(ownIssuer('https://accord.example', 'acme')).toBe('https://accord.example/acme/oidc');
   expect(portalIssuer('https://accord.example')).toBe('https://accord.example/portal');
   expect(ownIssuer('https://accord.example', 'portal')).not.toBe(portalIssuer('https://accord.example'));
+});
+
+test('a revocation takes the tokens of its second, each kind by its own name, until it is forgotten', () => {
+  const second = Date.UTC(2026, 10, 28, 12) / 1000;
+  const at = (seconds: number) => new Date(seconds * 1000).toISOString();
+  const row = (kind: 'client' | 'subject' | 'grant' | 'jti', id: string) => ({
+    ...{ tenant: 'demo', kind, id },
+    ...{ issued_until: kind === 'jti' ? null : at(second), expires_at: at(second + 60) },
+  });
+  const rows = [row('client', 'shop'), row('subject', 'alice'), row('grant', 'bob shop2'), row('jti', 'j')];
+  const denied = deniedOf(rows, 1);
+  const revoked = (claims: { sub: string; client_id?: string; jti?: string }, iat: number, by = denied) =>
+    isDenied({ ...claims, iat }, by);
+  for (const claims of [{ sub: 'alice' }, { sub: 'x', client_id: 'shop' }, { sub: 'bob', client_id: 'shop2' }]) {
+    expect([second - 1, second, second + 1].map((iat) => revoked(claims, iat))).toEqual([true, true, false]);
+  }
+  expect(revoked({ sub: 'x', jti: 'j' }, second + 1)).toBe(true);
+  for (const claims of [{ sub: 'bob' }, { sub: 'bob', client_id: 'other' }, { sub: 'x', jti: 'k' }])
+    expect(revoked(claims, second)).toBe(false);
+
+  const next = (seconds: number) =>
+    deniedAfter(denied, [row('client', 'late')], { revision: 2, nowMs: seconds * 1000 });
+  const [later, forgotten] = [next(second + 59), next(second + 60)];
+  expect([later, forgotten].map((by) => revoked({ sub: 'alice' }, second, by))).toEqual([true, false]);
+  expect([later, forgotten].map((by) => revoked({ sub: 'x', client_id: 'late' }, second, by))).toEqual([true, true]);
 });

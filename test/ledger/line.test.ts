@@ -49,6 +49,14 @@ describe('its JSON', () => {
     expect(isPersonal(line({ 7: '["user", "Zo\\u00eb", "Zo\\u00EB"]' }))).toBe(true);
   });
 
+  test('with the reason that a member gave changed is not what was digested', () => {
+    const actor = { type: 'member', id: 'ada@example.com' };
+    const digest = personalDigest(salt, { actor, userId: 'Zoë', reason: 'by phone' });
+    expect(isPersonal(line({ 1: digest, 7: '["member","ada@example.com","Zoë","by phone"]' }))).toBe(true);
+    expect(isPersonal(line({ 1: digest, 7: '["member","ada@example.com","Zoë","by letter"]' }))).toBe(false);
+    expect(isPersonal(line({ 1: digest, 7: '["member","ada@example.com","Zoë"]' }))).toBe(false);
+  });
+
   test.each([
     ['a hash', 0, genesis('other')],
     ['a digest', 1, genesis('other')],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { hasScope, subjectFor } from '../../../server/core/auth/authorize-caller.ts';
-import type { Caller } from '../../../server/core/auth/schema.ts';
+import { authorizeCaller, hasScope, subjectFor } from '../../../server/core/auth/authorize-caller.ts';
+import type { Access, Caller } from '../../../server/core/auth/schema.ts';
 
 const backend = (...scopes: string[]): Caller => ({
   kind: 'backend',
@@ -54,4 +54,29 @@ test('pg:tenant:admin holds every scope, and only back ends hold any', () => {
   expect(hasScope(backend('authz:evaluate'), 'pg:tenant:admin')).toBe(false);
   expect(hasScope(user, 'authz:evaluate')).toBe(false);
   expect(hasScope(member, 'authz:evaluate')).toBe(false);
+});
+
+test('a back end needs the scope of the route, and a user a route for users', () => {
+  const asked: Access = { api: 'management', scope: 'relationships:write', users: false };
+  const may =
+    (caller: Caller, access: Access = asked) =>
+    () =>
+      authorizeCaller(access, caller);
+  expect(may(backend('relationships:write'))).not.toThrow();
+  expect(may(backend('pg:tenant:admin'))).not.toThrow();
+  expect(may(backend('relationships:read', 'consents:write'))).toThrow(
+    expect.objectContaining({ code: 'insufficient_scope' }),
+  );
+  expect(may(backend())).toThrow(expect.objectContaining({ code: 'insufficient_scope' }));
+  for (const other of [user, member]) expect(may(other)).toThrow(expect.objectContaining({ code: 'forbidden' }));
+  expect(may(user, { ...asked, users: true })).not.toThrow();
+  expect(may(member, { ...asked, users: true })).toThrow(expect.objectContaining({ code: 'forbidden' }));
+});
+
+test('the Config API is for members of the roles that the route names', () => {
+  const access: Access = { api: 'config', roles: ['security-admin'] };
+  expect(() => authorizeCaller(access, member)).not.toThrow();
+  const others: Caller[] = [user, backend('pg:tenant:admin'), { ...member, role: 'config-viewer' } as Caller];
+  for (const other of others)
+    expect(() => authorizeCaller(access, other)).toThrow(expect.objectContaining({ code: 'forbidden' }));
 });

@@ -1,0 +1,68 @@
+import type { Fault } from '../fault.ts';
+
+export const faults: readonly Fault[] = [
+  {
+    id: 'rego/fuel-is-not-asked',
+    file: 'server/rego/budget.ts',
+    text: "if (!(left >= 0)) throw new PolicyError('budget',",
+    fault: "if (left === undefined) throw new PolicyError('budget',",
+    harm: 'A policy computes for ever in a builtin.',
+    tests: ['test/rego/hostile-evaluate.test.ts', 'test/rego/evaluate.test.ts'],
+  },
+  {
+    id: 'rego/large-result',
+    file: 'server/rego/result.ts',
+    text: 'if (Buffer.byteLength(JSON.stringify(result)) > limits.evaluateResultBytesMax)',
+    fault: 'if (Buffer.byteLength(JSON.stringify(result)) < 0)',
+    harm: 'The result of a policy fills the memory.',
+    tests: ['test/rego/evaluate.test.ts', 'test/rego/outcome.test.ts', 'test/rego/hostile-evaluate.test.ts'],
+  },
+  {
+    id: 'rego/jwt-any-algorithm',
+    file: 'server/rego/builtins/jwt.ts',
+    text: "if (constraints.alg !== '' && constraints.alg !== header.alg) return undefined;",
+    fault: '',
+    harm: 'A policy that names an algorithm takes another.',
+    tests: ['test/rego/jwt.test.ts'],
+  },
+  {
+    id: 'rego/jwt-expired',
+    file: 'server/rego/builtins/jwt.ts',
+    text: "if (claims.has('exp') && seconds >= secondsOf(context, claims.get('exp'))) return false;",
+    fault: '',
+    harm: 'A policy takes a token that has expired.',
+    tests: ['test/rego/jwt.test.ts'],
+  },
+  {
+    id: 'rego/jwt-audience',
+    file: 'server/rego/builtins/jwt.ts',
+    text: "if (audience === undefined ? aud !== '' : !isFor(audience, aud)) return false;",
+    fault: '',
+    harm: 'A policy takes a token for somebody else.',
+    tests: ['test/rego/jwt.test.ts'],
+  },
+  {
+    id: 'rego/jwt-public-key-as-secret',
+    file: 'server/rego/builtins/jwt.ts',
+    text: 'return symmetric.includes(alg) && isMac(context,',
+    fault: 'return isMac(context,',
+    harm: 'A token is verified by an algorithm that it does not name.',
+    tests: ['test/rego/jwt.test.ts'],
+  },
+  {
+    id: 'rego/cidr-too-wide',
+    file: 'server/rego/builtins/net.ts',
+    text: 'if (parsed === undefined || Number(digits) > parsed.bits) return undefined;',
+    fault: 'if (parsed === undefined) return undefined;',
+    harm: 'A policy takes 10.0.0.0/33 for a network.',
+    tests: ['test/rego/builtins.test.ts', 'test/rego/builtins-data.test.ts'],
+  },
+  {
+    id: 'rego/queue-without-bound',
+    file: 'server/policies/isolated-evaluator.ts',
+    text: 'if (this.#queue.length(tenant) >= longest) return Promise.reject(new QueueFull());',
+    fault: '',
+    harm: 'Slow policies of one tenant fill the memory.',
+    tests: ['test/policies/isolated-evaluator.test.ts'],
+  },
+];
