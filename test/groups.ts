@@ -11,6 +11,7 @@ const apart: Record<string, string> = {
   'test/mail/liquid.test.ts': 'Its templates have 50 ms of CPU, also for the garbage of the files before it.',
   'test/mail/liquid-busy.test.ts': 'Its templates have 50 ms of CPU, also for the garbage of the files before it.',
   'test/mail/sending.test.ts': 'It leaves timers behind: attempts at silent mail servers go on after it.',
+  'test/oidc/token-outage.test.ts': 'It stops the processes of a Postgres of its own.',
   'test/oidc/upstream-bounds.test.ts': 'It leaves timers behind: requests that nobody answers go on after it.',
   'test/rego/hostile-compile.test.ts': 'It replaces the timers of its process.',
   'test/rego/hostile-evaluate.test.ts': 'It measures the memory of its process.',

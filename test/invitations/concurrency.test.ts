@@ -5,11 +5,12 @@ import { Agent, fetch } from 'undici';
 import { afterAll, expect, test } from 'vitest';
 import { eraseTenant } from '../../server/tenants/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
+import { drawn } from '../helpers/long.ts';
 import { createTestServer, manifestWriter } from '../helpers/server.ts';
 import { until } from '../helpers/wait.ts';
 import { body, invitingTenant } from './inviting.ts';
 
-const FLYING = 500;
+const FLYING = drawn(200, 500);
 const CONNECTIONS = 20;
 const server = await createTestServer({ ACCORD_DATABASE_POOL: '20' });
 const cars = await invitingTenant(server);
