@@ -42,7 +42,6 @@ const folders = [
   'authzen',
   'cli',
   'clients',
-  'core',
   'decisions',
   'definitions',
   'docs.test.ts',

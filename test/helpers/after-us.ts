@@ -22,11 +22,11 @@ while IFS=' ' read -r what which; do
 $which" ;;
   esac
 done
-for group in $groups; do kill -TERM -- "-$group" 2>/dev/null; done
+for group in $groups; do kill -TERM "-$group" 2>/dev/null; done
 left=${GRACE_SECONDS}0
 for group in $groups; do
-  while [ "$left" -gt 0 ] && kill -0 -- "-$group" 2>/dev/null; do sleep 0.1; left=$((left - 1)); done
-  kill -KILL -- "-$group" 2>/dev/null
+  while [ "$left" -gt 0 ] && kill -0 "-$group" 2>/dev/null; do sleep 0.1; left=$((left - 1)); done
+  kill -KILL "-$group" 2>/dev/null
 done
 printf '%s\\n' "$folders" | while IFS= read -r folder; do
   [ -z "$folder" ] || rm -rf -- "$folder"
