@@ -47,7 +47,6 @@ const folders = [
   'clients',
   'conformance',
   'consents',
-  'core',
   'decisions',
   'definitions',
   'docs.test.ts',
