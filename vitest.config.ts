@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { alone, kubernetes, plain, shared } from './test/groups.ts';
+import { alone, browser, kubernetes, plain, shared } from './test/groups.ts';
 import { WAIT_MS_MAX } from './test/helpers/wait.ts';
 import { clusterForTests } from './test/kubernetes/programs.ts';
 
@@ -53,11 +53,23 @@ export default defineConfig({
         test: {
           name: 'suite',
           include: ['test/**/*.test.ts'],
-          exclude: [...plain, ...shared, ...alone, ...kubernetes],
+          exclude: [...plain, ...shared, ...browser, ...alone, ...kubernetes],
           setupFiles,
           globalSetup: [postgres],
           maxWorkers: 2,
           sequence: { groupOrder: 3 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'browser',
+          include: browser,
+          ...inOneProcess,
+          globalSetup: [postgres, 'test/helpers/chromium-global.ts'],
+          // A walk waits half of its time: for pauses of the page, and for what it draws.
+          maxWorkers: 3,
+          sequence: { groupOrder: 4 },
         },
       },
       {
@@ -68,7 +80,7 @@ export default defineConfig({
           setupFiles,
           globalSetup: [postgres],
           maxWorkers: 1,
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 5 },
         },
       },
       {
@@ -79,7 +91,7 @@ export default defineConfig({
           setupFiles,
           globalSetup: [postgres, 'test/helpers/cluster-global.ts'],
           maxWorkers: 1,
-          sequence: { groupOrder: 5 },
+          sequence: { groupOrder: 6 },
           ...(clusterForTests() === undefined && { testNamePattern: /^none of them$/ }),
         },
       },

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { alone, ofOneProcess, plain, shared } from './groups.ts';
+import { alone, browser, ofOneProcess, plain, shared } from './groups.ts';
 import { testFiles, unitFiles } from './units.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -27,6 +27,6 @@ test('a unit test asks for no database, browser, cluster or process, by itself o
 test('each file is in one project only, and each file that is named is there', () => {
   for (const file of ofOneProcess) expect(testFiles()).toContain(file);
   for (const pattern of alone) expect(existsSync(join(root, pattern.replace('/**/*.test.ts', ''))), pattern).toBe(true);
-  const own = [...plain, ...shared, ...ofOneProcess, ...alone];
+  const own = [...plain, ...shared, ...browser, ...ofOneProcess, ...alone];
   expect(new Set(own).size).toBe(own.length);
 });

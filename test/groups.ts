@@ -7,6 +7,9 @@ export const alone = ['test/authz/fairness.test.ts', 'test/invitations/flood.tes
 /** What needs a Kubernetes API server. Where there is none, all of it is skipped; test/run.ts says so. */
 export const kubernetes = ['test/kubernetes/**/*.test.ts'];
 
+/** Walks in one Chromium. Where there is none, they are skipped; test/run.ts says so. */
+export const browser = testFiles().filter((file) => /^test\/(?!e2e\/).*\.browser\.test\.ts$/.test(file));
+
 /** Files whose process is their own, each with the reason, though the rest of their folder shares one. */
 const apart: Record<string, string> = {
   'test/core/fair-scheduler.test.ts': 'On a busy machine, turns that it asked for still go on when it ends.',
@@ -58,5 +61,6 @@ const folders = [
 ];
 
 export const shared = testFiles().filter(
-  (file) => folders.includes(file.split('/')[1] as string) && !plain.includes(file) && !(file in apart),
+  (file) =>
+    folders.includes(file.split('/')[1] as string) && ![...plain, ...browser].includes(file) && !(file in apart),
 );
