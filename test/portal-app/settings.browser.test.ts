@@ -9,6 +9,7 @@ describe.skipIf(executablePath === undefined)('the settings', async () => {
   if (executablePath === undefined) return;
   const site = await createPortal({ role: 'security-admin' });
   const { tenant, open, email } = site;
+  const idp = await startIdentityProvider();
   const at = (path: string) => `${site.base}/portal/t/${tenant}/settings${path}`;
 
   test('invites a member, whose link is shown once, and withdraws it', async () => {
@@ -120,7 +121,6 @@ describe.skipIf(executablePath === undefined)('the settings', async () => {
   });
 
   test('trusts an issuer, and says check by check whether a token of it works', async () => {
-    const idp = await startIdentityProvider();
     await idp.addKey('one');
     const now = Math.floor(Date.now() / 1000);
     const claims = { iss: idp.issuer, sub: 'alice', aud: 'https://api.test', iat: now, exp: now + 600 };
