@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { kubernetes, plain, shared } from './test/groups.ts';
+import { browser, kubernetes, plain, shared } from './test/groups.ts';
 import { WAIT_MS_MAX } from './test/helpers/wait.ts';
 import { clusterForTests } from './test/kubernetes/programs.ts';
 
@@ -59,11 +59,23 @@ export default defineConfig({
         test: {
           name: 'suite',
           include: ['test/**/*.test.ts'],
-          exclude: [...plain, ...shared, ...kubernetes],
+          exclude: [...plain, ...shared, ...browser, ...kubernetes],
           setupFiles,
           globalSetup: [postgres],
           maxWorkers: 2,
           sequence: { groupOrder: 3 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'browser',
+          include: browser,
+          ...inOneProcess,
+          globalSetup: [postgres, 'test/helpers/chromium-global.ts'],
+          // A walk waits half of its time: for pauses of the page, and for what it draws.
+          maxWorkers: 3,
+          sequence: { groupOrder: 4 },
         },
       },
       {
@@ -74,7 +86,7 @@ export default defineConfig({
           setupFiles,
           globalSetup: [postgres, 'test/helpers/cluster-global.ts'],
           maxWorkers: 1,
-          sequence: { groupOrder: 4 },
+          sequence: { groupOrder: 5 },
           ...(clusterForTests() === undefined && { testNamePattern: /^none of them$/ }),
         },
       },

@@ -1,6 +1,6 @@
 /** What `npm run test:unit` runs, and what shares a process. */
 import { expect, test } from 'vitest';
-import { ofOneProcess, plain, shared } from './groups.ts';
+import { browser, ofOneProcess, plain, shared } from './groups.ts';
 import { testFiles, unitFiles } from './units.ts';
 
 test('a unit test asks for no database, browser, cluster or process, by itself or by what it imports', () => {
@@ -22,6 +22,6 @@ test('a unit test asks for no database, browser, cluster or process, by itself o
 
 test('each file is in one project only, and each file that is named is there', () => {
   for (const file of ofOneProcess) expect(testFiles()).toContain(file);
-  const own = [...plain, ...shared, ...ofOneProcess];
+  const own = [...plain, ...shared, ...browser, ...ofOneProcess];
   expect(new Set(own).size).toBe(own.length);
 });

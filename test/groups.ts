@@ -4,6 +4,9 @@ import { testFiles, unitFiles } from './units.ts';
 /** What needs a Kubernetes API server. Where there is none, all of it is skipped; test/run.ts says so. */
 export const kubernetes = ['test/kubernetes/**/*.test.ts'];
 
+/** Walks in one Chromium. Where there is none, they are skipped; test/run.ts says so. */
+export const browser = testFiles().filter((file) => /^test\/(?!e2e\/).*\.browser\.test\.ts$/.test(file));
+
 /** Files whose process is their own, each with the reason, though the rest of their folder shares one. */
 const apart: Record<string, string> = {
   'test/client/client.test.ts': 'It leaves timers behind: requests that nobody answers go on after it.',
@@ -81,9 +84,8 @@ const folders = [
   'writes',
 ];
 
-const elsewhere = new Set([...plain, ...ofOneProcess]);
+const elsewhere = new Set([...plain, ...browser, ...ofOneProcess]);
 
 export const shared = testFiles().filter(
-  (file) =>
-    folders.includes(file.split('/')[1] as string) && !elsewhere.has(file) && !file.endsWith('.browser.test.ts'),
+  (file) => folders.includes(file.split('/')[1] as string) && !elsewhere.has(file),
 );

@@ -117,7 +117,7 @@ const skippedOf = (files: RegExp) =>
     .filter(({ status }) => status !== 'passed' && status !== 'failed').length;
 const skippedOfKubernetes = skippedOf(/^test\/kubernetes\//);
 const skippedOfSite = skippedOf(/^test\/docs-site\//);
-const skippedInBrowser = skippedOf(/^(?!test\/docs-site\/).*(browser\.test\.ts$|\/member-invitation-page\.test\.ts$)/);
+const skippedInBrowser = skippedOf(/^(?!test\/docs-site\/).*browser\.test\.ts$/);
 
 const CASES = 4427; // of OPA 1.22; test/conformance/run.ts counts them
 const conformance = `${CASES} conformance cases of OPA, which need Go. To run them: bash test/conformance/run.sh`;

@@ -3,11 +3,11 @@
  * the browser about the policy. With ACCORD_TEST_SHOTS=FOLDER pictures of it are kept.
  */
 import { AxeBuilder } from '@axe-core/playwright';
-import { type Browser, chromium } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { serve } from '../../docs/site/serve.ts';
 import { freePort } from '../e2e/accord.ts';
-import { chromiumPath, skipsBrowser } from '../pages/chromium.ts';
+import { newContext } from '../helpers/chromium.ts';
+import { skipsBrowser } from '../pages/chromium.ts';
 import { skipsSite } from './built.ts';
 
 const looks = [
@@ -18,16 +18,13 @@ const looks = [
 ] as const;
 
 describe.skipIf(skipsSite() || skipsBrowser())('the site in a browser', () => {
-  let browser: Browser;
   let address: string;
   beforeAll(async () => {
     address = await serve(`127.0.0.1:${await freePort()}`);
-    browser = await chromium.launch({ executablePath: chromiumPath() as string, args: ['--no-sandbox'] });
   });
-  afterAll(() => browser?.close());
 
   async function open({ width, colorScheme }: (typeof looks)[number]) {
-    const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
+    const context = await newContext({ viewport: { width, height: 900 }, colorScheme });
     const page = await context.newPage();
     const complaints: string[] = [];
     page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
@@ -39,7 +36,7 @@ describe.skipIf(skipsSite() || skipsBrowser())('the site in a browser', () => {
     return { page, complaints, close: () => context.close() };
   }
 
-  test.each(looks)('pages at %o', { timeout: 90_000 }, async (look) => {
+  test.each(looks)('pages at %o', async (look) => {
     const { page, complaints, close } = await open(look);
     const isDark = look.colorScheme === 'dark';
     for (const name of ['index', 'share-a-car', 'concepts', 'security', 'cli']) {
@@ -60,7 +57,7 @@ describe.skipIf(skipsSite() || skipsBrowser())('the site in a browser', () => {
     await close();
   });
 
-  test('the search finds a page by words of it, without asking anybody else', { timeout: 60_000 }, async () => {
+  test('the search finds a page by words of it, without asking anybody else', async () => {
     const { page, complaints, close } = await open(looks[0]);
     await page.goto(address, { waitUntil: 'networkidle' });
     await page.locator('.VPNavBarSearch button').click();
@@ -71,18 +68,14 @@ describe.skipIf(skipsSite() || skipsBrowser())('the site in a browser', () => {
     await close();
   });
 
-  test.each([looks[0], looks[1]])(
-    'axe finds nothing serious in what is written here: %o',
-    { timeout: 60_000 },
-    async (look) => {
-      const { page, close } = await open(look);
-      for (const name of ['concepts', 'security']) {
-        await page.goto(`${address}${name}.html`, { waitUntil: 'networkidle' });
-        const { violations } = await new AxeBuilder({ page }).include('.vp-doc').analyze();
-        const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-        expect(serious.map(({ id, nodes }) => `${name}: ${id}: ${nodes[0]?.html.slice(0, 120)}`)).toEqual([]);
-      }
-      await close();
-    },
-  );
+  test.each([looks[0], looks[1]])('axe finds nothing serious in what is written here: %o', async (look) => {
+    const { page, close } = await open(look);
+    for (const name of ['concepts', 'security']) {
+      await page.goto(`${address}${name}.html`, { waitUntil: 'networkidle' });
+      const { violations } = await new AxeBuilder({ page }).include('.vp-doc').analyze();
+      const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+      expect(serious.map(({ id, nodes }) => `${name}: ${id}: ${nodes[0]?.html.slice(0, 120)}`)).toEqual([]);
+    }
+    await close();
+  });
 });

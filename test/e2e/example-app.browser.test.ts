@@ -9,8 +9,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { keepPicture, movingPicture } from '../helpers/pictures.ts';
+import { until, WAIT_MS_MAX } from '../helpers/wait.ts';
 import { chromiumPath, howToGetChromium, skipsBrowser } from '../pages/chromium.ts';
 import { accord, environment, freePort, root } from './accord.ts';
 
@@ -19,7 +20,6 @@ if (skipsBrowser()) {
   console.warn(`EXAMPLES/APP IS NOT TESTED IN A BROWSER: there is no Chromium. To get it: ${howToGetChromium}`);
 }
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 180_000 });
 const inspect = readFileSync(new URL('../pages/inspect.js', import.meta.url), 'utf8');
 const password = 'correct horse battery staple';
 
@@ -52,7 +52,7 @@ describe.skipIf(skipsBrowser())('examples/app', () => {
       ...{ cwd: root, env: environment(), stdio: ['ignore', 'pipe', 'pipe'] },
     });
     for (const stream of [example.stdout, example.stderr]) stream?.on('data', (chunk) => (output += chunk));
-    await vi.waitFor(() => expect(output).toContain('Ctrl-C ends both.'), { timeout: 150_000, interval: 200 });
+    await until('the example', () => output.includes('Ctrl-C ends both.'));
     const executablePath = chromiumPath();
     if (executablePath === undefined) throw new Error(`there is no Chromium: ${howToGetChromium}`);
     browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
@@ -79,7 +79,7 @@ describe.skipIf(skipsBrowser())('examples/app', () => {
   async function open(options: BrowserContextOptions = {}): Promise<Person> {
     const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1100, height: 800 }, ...options });
     const page = await context.newPage();
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(WAIT_MS_MAX);
     const complaints: string[] = [];
     page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
     page.on('pageerror', (error) => complaints.push(error.message));
@@ -115,13 +115,10 @@ describe.skipIf(skipsBrowser())('examples/app', () => {
   async function linkFromMail(page: Page, email: string, subject: RegExp): Promise<string> {
     const mailbox = await contextOf(page).newPage();
     const row = mailbox.getByRole('row').filter({ hasText: email }).filter({ hasText: subject }).first();
-    await vi.waitFor(
-      async () => {
-        await mailbox.goto(mail);
-        expect(await row.count()).toBe(1);
-      },
-      { timeout: 20_000, interval: 500 },
-    );
+    await until(`a mail to ${email}`, async () => {
+      await mailbox.goto(mail);
+      return (await row.count()) === 1;
+    });
     await row.getByRole('link').click();
     const text = await mailbox.locator('pre').textContent();
     await mailbox.close();
@@ -262,22 +259,17 @@ describe.skipIf(skipsBrowser())('examples/app', () => {
     // As long as the portal is being built, its page loads itself again.
     await page.getByRole('heading', { name: 'The last 24 hours' }).waitFor({ timeout: 240_000 });
     const why = page.getByRole('link', { name: 'See why' });
-    await expect
-      .poll(
-        async () => {
-          await page.reload();
-          await why.waitFor();
-          return page.getByText('May user dave do car:use on car car-7?').count();
-        },
-        { timeout: 60_000, interval: 1000 },
-      )
-      .toBe(1);
+    await until('the decision about dave', async () => {
+      await page.reload();
+      await why.waitFor();
+      return (await page.getByText('May user dave do car:use on car car-7?').count()) === 1;
+    });
     await page.getByText('Decisions', { exact: true }).first().waitFor();
     await keepPicture(page, 'portal-overview.png');
     await page.setViewportSize({ width: 1440, height: 900 });
     await why.click();
     // The question of the decision is filled in, and asked again.
-    await page.getByText('what is missing is “user:dave may_use car:car-7”').first().waitFor({ timeout: 60_000 });
+    await page.getByText('what is missing is “user:dave may_use car:car-7”').first().waitFor();
     await page.locator('.cm-content').first().waitFor();
     await keepPicture(page, 'portal-why.png');
     await explain(page.context(), `${origin}/portal/t/carshare/policies/car%3Ause`);

@@ -1,4 +1,5 @@
 /** A server with a real listener, clients of a tenant, openid-client as a strict relying party, and a browser of a few lines. */
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 import * as oc from 'openid-client';
 import { afterAll } from 'vitest';
@@ -13,9 +14,10 @@ import { createTestServer } from '../helpers/server.ts';
 export const callback = 'http://127.0.0.1:9/cb';
 export const audience = 'https://api.test';
 
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((done) => server.once('listening', done));
+/** @param wanted one that must be free; otherwise any */
+export async function freePort(wanted = 0): Promise<number> {
+  const server = createServer().listen(wanted, '127.0.0.1');
+  await once(server, 'listening');
   const { port } = server.address() as { port: number };
   await new Promise((done) => server.close(done));
   return port;

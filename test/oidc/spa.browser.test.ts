@@ -6,11 +6,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, chromium, type Page, type Request } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startOperation } from '../../cli/operation.ts';
 import { createOperatorMetrics } from '../../operator/index.ts';
-import { chromiumPath, howToGetChromium, skipsBrowser } from '../pages/chromium.ts';
+import { newContext } from '../helpers/chromium.ts';
+import { howToGetChromium, skipsBrowser } from '../pages/chromium.ts';
 import { createAccount, password } from './logging-in.ts';
 import { createOidcServer, freePort } from './relying-party.ts';
 
@@ -21,7 +22,7 @@ if (skipsBrowser()) {
 
 const examples = join(import.meta.dirname, '../../examples');
 
-describe.skipIf(skipsBrowser())('examples/spa', { timeout: 60_000 }, async () => {
+describe.skipIf(skipsBrowser())('examples/spa', async () => {
   const server = await createOidcServer();
   const { services, baseUrl } = server;
   const port = await freePort();
@@ -29,7 +30,6 @@ describe.skipIf(skipsBrowser())('examples/spa', { timeout: 60_000 }, async () =>
   let directory: string;
   let operation: Awaited<ReturnType<typeof startOperation>>;
   let serving: ChildProcess;
-  let browser: Browser;
 
   /** The manifests of the example, with the port of this test. */
   async function reconcile(): Promise<void> {
@@ -62,19 +62,15 @@ describe.skipIf(skipsBrowser())('examples/spa', { timeout: 60_000 }, async () =>
       serving.stdout?.once('data', resolve);
       serving.once('exit', (code) => reject(new Error(`serve.mjs ended with ${code}`)));
     });
-    const executablePath = chromiumPath();
-    if (executablePath === undefined) throw new Error(`there is no Chromium: ${howToGetChromium}`);
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-  }, 120_000);
+  });
   afterAll(async () => {
-    await browser?.close();
     serving?.kill();
     await operation?.close();
     await rm(directory, { recursive: true });
   });
 
   async function open(width: number) {
-    const context = await browser.newContext({ viewport: { width, height: 800 }, locale: 'en-GB' });
+    const context = await newContext({ viewport: { width, height: 800 }, locale: 'en-GB' });
     const page = await context.newPage();
     const complaints: string[] = [];
     page.on('console', (message) => complaints.push(`${message.text()} ${message.location().url}`));

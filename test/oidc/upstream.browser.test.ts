@@ -4,10 +4,11 @@
  */
 import { createServer, type Server } from 'node:http';
 import * as oc from 'openid-client';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listIdentities } from '../../server/accounts/index.ts';
-import { chromiumPath, howToGetChromium, skipsBrowser } from '../pages/chromium.ts';
+import { newContext } from '../helpers/chromium.ts';
+import { howToGetChromium, skipsBrowser } from '../pages/chromium.ts';
 import { createAccount, password, webSpec } from './logging-in.ts';
 import { createOidcServer, freePort } from './relying-party.ts';
 import { startUpstream } from './upstreams.ts';
@@ -19,7 +20,7 @@ if (skipsBrowser()) {
 
 type Opening = { parameters?: Record<string, string>; javaScriptEnabled?: boolean };
 
-describe.skipIf(skipsBrowser())('logging in by another issuer', { timeout: 120_000 }, async () => {
+describe.skipIf(skipsBrowser())('logging in by another issuer', async () => {
   const server = await createOidcServer();
   const { services, baseUrl } = server;
   const idp = await startUpstream({ pages: true, host: 'localhost' });
@@ -31,7 +32,6 @@ describe.skipIf(skipsBrowser())('logging in by another issuer', { timeout: 120_0
   /** Answers by form. */
   const posted: { origin: string | undefined; form: URLSearchParams }[] = [];
   let site: Server;
-  let browser: Browser;
   beforeAll(async () => {
     site = createServer((request, response) => {
       if (request.method !== 'POST') return void response.end('the application');
@@ -44,17 +44,15 @@ describe.skipIf(skipsBrowser())('logging in by another issuer', { timeout: 120_0
       });
     });
     await new Promise<void>((done) => site.listen(Number(new URL(redirectUri).port), '127.0.0.1', done));
-    browser = await chromium.launch({ executablePath: chromiumPath() as string, args: ['--no-sandbox'] });
   });
   afterAll(async () => {
-    await browser?.close();
     site?.closeAllConnections();
     site?.close();
   });
 
   /** An application sends a new browser to log in. */
   async function open(width: number, { parameters = {}, ...options }: Opening = {}) {
-    const context = await browser.newContext({ viewport: { width, height: 800 }, locale: 'en-GB', ...options });
+    const context = await newContext({ viewport: { width, height: 800 }, locale: 'en-GB', ...options });
     const page = await context.newPage();
     const complaints: string[] = [];
     page.on('console', (message) => {

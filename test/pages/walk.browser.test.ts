@@ -2,10 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newContext } from '../helpers/chromium.ts';
 import { keepPicture, type pictures } from '../helpers/pictures.ts';
-import { chromiumPath, howToGetChromium, skipsBrowser } from './chromium.ts';
+import { skipsBrowser } from './chromium.ts';
 import { samples } from './samples.ts';
 import { servePages } from './site.ts';
 
@@ -34,24 +35,25 @@ const shown: Shown[] = [
   { name: 'portal-invitation', picture: 'member-invitation.png', width: 480 },
 ];
 
-describe.skipIf(skipsBrowser())('in a browser', { timeout: 60_000 }, () => {
-  let browser: Browser;
+describe.skipIf(skipsBrowser())('in a browser', () => {
   let site: Awaited<ReturnType<typeof servePages>>;
   beforeAll(async () => {
-    const executablePath = chromiumPath();
-    if (executablePath === undefined) throw new Error(`there is no Chromium: ${howToGetChromium}`);
     site = await servePages();
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   });
+  /** Tabs by their options, each used by one test after the other. The pages keep nothing in the browser. */
+  const idle = new Map<string, Page>();
   afterAll(async () => {
-    await browser?.close();
+    for (const page of idle.values()) await page.context().close();
     await site?.close();
   });
 
   /** A page, and what the browser complained of: errors of scripts, violations of the policy, answers of 400 and more. */
-  async function open(options: BrowserContextOptions) {
-    const context = await browser.newContext(options);
-    const page = await context.newPage();
+  async function open({ viewport, colorScheme, ...options }: BrowserContextOptions) {
+    const key = JSON.stringify(options);
+    const page = idle.get(key) ?? (await (await newContext(options)).newPage());
+    idle.set(key, page);
+    await page.setViewportSize(viewport ?? { width: 1280, height: 720 });
+    await page.emulateMedia({ colorScheme: colorScheme ?? 'light' });
     const complaints: string[] = [];
     page.on('console', (message) => complaints.push(message.text()));
     page.on('pageerror', (error) => complaints.push(error.message));
@@ -59,7 +61,7 @@ describe.skipIf(skipsBrowser())('in a browser', { timeout: 60_000 }, () => {
       'response',
       (response) => response.status() >= 400 && complaints.push(`${response.status()} ${response.url()}`),
     );
-    return { page, complaints, [Symbol.asyncDispose]: () => context.close() };
+    return { page, complaints, [Symbol.asyncDispose]: async () => void page.removeAllListeners() };
   }
   const go = (page: Page, name: string, language = 'en') => page.goto(`${site.base}/${language}/${name}`);
   const focused = (page: Page) =>
@@ -78,21 +80,17 @@ describe.skipIf(skipsBrowser())('in a browser', { timeout: 60_000 }, () => {
     { width: 320, colorScheme: 'dark', language: 'nl' },
     { width: 1280, colorScheme: 'light', language: 'nl' },
     { width: 1280, colorScheme: 'dark', language: 'en' },
-  ] as const)(
-    'nothing is wrong with any page: $width pixels, $colorScheme, $language',
-    { timeout: 120_000 },
-    async (look) => {
-      await using opened = await open({ viewport: { width: look.width, height: 800 }, colorScheme: look.colorScheme });
-      const { page, complaints } = opened;
-      const found: Record<string, unknown> = {};
-      for (const name of names) {
-        await go(page, name, look.language);
-        const wrong = [...((await page.evaluate(inspect)) as string[]), ...complaints.splice(0)];
-        if (wrong.length > 0) found[name] = wrong;
-      }
-      expect(found).toEqual({});
-    },
-  );
+  ] as const)('nothing is wrong with any page: $width pixels, $colorScheme, $language', async (look) => {
+    await using opened = await open({ viewport: { width: look.width, height: 800 }, colorScheme: look.colorScheme });
+    const { page, complaints } = opened;
+    const found: Record<string, unknown> = {};
+    for (const name of names) {
+      await go(page, name, look.language);
+      const wrong = [...((await page.evaluate(inspect)) as string[]), ...complaints.splice(0)];
+      if (wrong.length > 0) found[name] = wrong;
+    }
+    expect(found).toEqual({});
+  });
 
   /** From one part of a page, or from its top, to another part. */
   async function clipOf(page: Page, width: number, to: string, from?: string) {
@@ -245,6 +243,7 @@ describe.skipIf(skipsBrowser())('in a browser', { timeout: 60_000 }, () => {
         rawId: expect.any(String),
       });
     }
+    await cdp.detach();
     expect(complaints).toEqual([]);
   });
 

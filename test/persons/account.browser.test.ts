@@ -5,8 +5,9 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, describe, expect, test } from 'vitest';
+import { newContext } from '../helpers/chromium.ts';
 import { createAccount, password, webSpec } from '../oidc/logging-in.ts';
 import { audience, createOidcServer } from '../oidc/relying-party.ts';
 import { chromiumPath, howToGetChromium } from '../pages/chromium.ts';
@@ -37,12 +38,7 @@ describe.skipIf(executablePath === undefined)('the account page', async () => {
     redirectUris: [callback],
   });
   await describeConsent();
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: executablePath as string, args: ['--no-sandbox'] });
-  });
   afterAll(async () => {
-    await browser?.close();
     application.closeAllConnections();
     application.close();
   });
@@ -64,11 +60,11 @@ describe.skipIf(executablePath === undefined)('the account page', async () => {
     const headers = { authorization: `Bearer ${await server.user(tenant, id)}`, 'content-type': 'application/json' };
     const give = async () =>
       (await fetch(`${baseUrl}/${tenant}/consents`, { method: 'POST', headers, body: JSON.stringify(item) })).status;
-    await expect.poll(give, { timeout: 20_000 }).toBe(201);
+    await expect.poll(give).toBe(201);
   }
 
   async function open(options: BrowserContextOptions) {
-    const context = await browser.newContext({ locale: 'en-GB', ...options });
+    const context = await newContext({ locale: 'en-GB', ...options });
     const page = await context.newPage();
     const complaints: string[] = [];
     page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
@@ -92,111 +88,107 @@ describe.skipIf(executablePath === undefined)('the account page', async () => {
   test.each([
     { width: 1280, colorScheme: 'light' },
     { width: 320, colorScheme: 'dark' },
-  ] as const)(
-    'from a passkey to the last consent: $width pixels, $colorScheme',
-    { timeout: 120_000 },
-    async ({ width, colorScheme }) => {
-      const email = `ann-${width}@example.com`;
-      const id = await createAccount(server, tenant, email);
-      await consents(id);
-      await using opened = await open({ viewport: { width, height: 800 }, colorScheme });
-      const { page, context, complaints } = opened;
-      const cdp = await context.newCDPSession(page);
-      await cdp.send('WebAuthn.enable');
-      await cdp.send('WebAuthn.addVirtualAuthenticator', {
-        options: {
-          ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true },
-          ...{ hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
-        },
-      });
-      const name = (what: string) => `account-${what}-${width}-${colorScheme}`;
+  ] as const)('from a passkey to the last consent: $width pixels, $colorScheme', async ({ width, colorScheme }) => {
+    const email = `ann-${width}@example.com`;
+    const id = await createAccount(server, tenant, email);
+    await consents(id);
+    await using opened = await open({ viewport: { width, height: 800 }, colorScheme });
+    const { page, context, complaints } = opened;
+    const cdp = await context.newCDPSession(page);
+    await cdp.send('WebAuthn.enable');
+    await cdp.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true },
+        ...{ hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
+      },
+    });
+    const name = (what: string) => `account-${what}-${width}-${colorScheme}`;
 
-      // An application that the person allows.
-      const url = new URL(`${baseUrl}/${tenant}/oidc/authorize`);
-      url.search = new URLSearchParams({
-        ...{ client_id: 'trips', response_type: 'code', redirect_uri: callback, audience },
-        ...{
-          scope: 'openid email offline_access',
-          prompt: 'consent',
-          state: 's',
-          nonce: 'n',
-          code_challenge_method: 'S256',
-        },
-        code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
-      }).toString();
-      await page.goto(url.href);
-      await logIn(page, email);
-      await answer(page, 'Allow');
-      await page.waitForURL((at) => at.href.startsWith(callback));
+    // An application that the person allows.
+    const url = new URL(`${baseUrl}/${tenant}/oidc/authorize`);
+    url.search = new URLSearchParams({
+      ...{ client_id: 'trips', response_type: 'code', redirect_uri: callback, audience },
+      ...{
+        scope: 'openid email offline_access',
+        prompt: 'consent',
+        state: 's',
+        nonce: 'n',
+        code_challenge_method: 'S256',
+      },
+      code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+    }).toString();
+    await page.goto(url.href);
+    await logIn(page, email);
+    await answer(page, 'Allow');
+    await page.waitForURL((at) => at.href.startsWith(callback));
 
-      // The same browser is logged in at the issuer: nothing is asked.
-      await page.goto(account);
-      await page.waitForURL(account);
-      await look(page, name('first'));
-      expect(await section(page, 'Where you are logged in').textContent()).toMatch(/Chrome on Linux\s+This device/);
-      await page.getByRole('link', { name: 'Add a passkey' }).click();
-      await page.getByLabel('Name of the passkey').fill('My laptop');
-      await look(page, name('passkey'));
-      await page.getByRole('button', { name: 'Create passkey' }).click();
-      await page.waitForURL('**/account?notice=passkey_added');
-      expect(await page.getByRole('status').textContent()).toContain('Your passkey was added.');
-      expect(await section(page, 'Passkeys').textContent()).toContain('My laptop');
+    // The same browser is logged in at the issuer: nothing is asked.
+    await page.goto(account);
+    await page.waitForURL(account);
+    await look(page, name('first'));
+    expect(await section(page, 'Where you are logged in').textContent()).toMatch(/Chrome on Linux\s+This device/);
+    await page.getByRole('link', { name: 'Add a passkey' }).click();
+    await page.getByLabel('Name of the passkey').fill('My laptop');
+    await look(page, name('passkey'));
+    await page.getByRole('button', { name: 'Create passkey' }).click();
+    await page.waitForURL('**/account?notice=passkey_added');
+    expect(await page.getByRole('status').textContent()).toContain('Your passkey was added.');
+    expect(await section(page, 'Passkeys').textContent()).toContain('My laptop');
 
-      // Out, and in by the passkey.
-      await page.getByRole('banner').getByRole('button', { name: 'Log out' }).click();
-      await page.getByRole('link', { name: 'Log in again' }).click();
-      await page.getByRole('link', { name: 'Log in with a passkey' }).click();
-      await page.getByRole('button', { name: 'Use passkey' }).click();
-      await page.waitForURL(account);
+    // Out, and in by the passkey.
+    await page.getByRole('banner').getByRole('button', { name: 'Log out' }).click();
+    await page.getByRole('link', { name: 'Log in again' }).click();
+    await page.getByRole('link', { name: 'Log in with a passkey' }).click();
+    await page.getByRole('button', { name: 'Use passkey' }).click();
+    await page.waitForURL(account);
 
-      // A log-in elsewhere is ended.
-      await using elsewhere = await open({ viewport: { width: 800, height: 600 } });
-      await elsewhere.page.goto(account);
-      await logIn(elsewhere.page, email);
-      await elsewhere.page.waitForURL(account);
-      await page.reload();
-      await look(page, name('full'));
-      await section(page, 'Where you are logged in')
-        .getByRole('button', { name: /^Log out: / })
-        .click();
-      await page.waitForURL('**/account?notice=ended');
-      expect(await page.getByRole('status').textContent()).toContain('It was ended.');
-      await elsewhere.page.goto(account);
-      await elsewhere.page.waitForURL('**/oidc/interaction/**');
+    // A log-in elsewhere is ended.
+    await using elsewhere = await open({ viewport: { width: 800, height: 600 } });
+    await elsewhere.page.goto(account);
+    await logIn(elsewhere.page, email);
+    await elsewhere.page.waitForURL(account);
+    await page.reload();
+    await look(page, name('full'));
+    await section(page, 'Where you are logged in')
+      .getByRole('button', { name: /^Log out: / })
+      .click();
+    await page.waitForURL('**/account?notice=ended');
+    expect(await page.getByRole('status').textContent()).toContain('It was ended.');
+    await elsewhere.page.goto(account);
+    await elsewhere.page.waitForURL('**/oidc/interaction/**');
 
-      // An application, and a consent.
-      await section(page, 'Applications with access')
-        .getByRole('button', { name: 'Remove access: Trip Planner' })
-        .click();
-      await page.getByRole('link', { name: 'Cancel' }).waitFor();
-      await look(page, name('confirm'));
-      await page.getByRole('link', { name: 'Cancel' }).click();
-      await page.waitForURL(account);
-      await page.getByRole('button', { name: 'Remove access: Trip Planner' }).click();
-      await answer(page, 'Remove access');
-      await page.waitForURL('**/account?notice=ended');
-      expect(await section(page, 'Applications with access').textContent()).toContain('No application has access.');
-      await page.getByRole('button', { name: 'Take back: Use of trip data' }).click();
-      await answer(page, 'Take back');
-      await page.waitForURL('**/account?notice=ended');
-      expect(await section(page, 'What you agreed to').textContent()).toContain('You have agreed to nothing.');
+    // An application, and a consent.
+    await section(page, 'Applications with access')
+      .getByRole('button', { name: 'Remove access: Trip Planner' })
+      .click();
+    await page.getByRole('link', { name: 'Cancel' }).waitFor();
+    await look(page, name('confirm'));
+    await page.getByRole('link', { name: 'Cancel' }).click();
+    await page.waitForURL(account);
+    await page.getByRole('button', { name: 'Remove access: Trip Planner' }).click();
+    await answer(page, 'Remove access');
+    await page.waitForURL('**/account?notice=ended');
+    expect(await section(page, 'Applications with access').textContent()).toContain('No application has access.');
+    await page.getByRole('button', { name: 'Take back: Use of trip data' }).click();
+    await answer(page, 'Take back');
+    await page.waitForURL('**/account?notice=ended');
+    expect(await section(page, 'What you agreed to').textContent()).toContain('You have agreed to nothing.');
 
-      // What is wrong is read out: it has the focus.
-      await page.getByLabel('Current password').fill('not the password');
-      await page.getByLabel('New password').fill('another good pass phrase');
-      await page.getByRole('button', { name: 'Change password' }).click();
-      await page.getByRole('alert').waitFor();
-      await expect.poll(() => page.evaluate('document.activeElement.getAttribute("role")')).toBe('alert');
-      expect(await page.title()).toContain('Error: ');
-      await page.keyboard.press('Tab');
-      await page.keyboard.press('Enter');
-      await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('currentPassword');
-      await look(page, name('wrong'));
-      expect(complaints.filter((text) => !text.includes('status of 400'))).toEqual([]);
-    },
-  );
+    // What is wrong is read out: it has the focus.
+    await page.getByLabel('Current password').fill('not the password');
+    await page.getByLabel('New password').fill('another good pass phrase');
+    await page.getByRole('button', { name: 'Change password' }).click();
+    await page.getByRole('alert').waitFor();
+    await expect.poll(() => page.evaluate('document.activeElement.getAttribute("role")')).toBe('alert');
+    expect(await page.title()).toContain('Error: ');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('currentPassword');
+    await look(page, name('wrong'));
+    expect(complaints.filter((text) => !text.includes('status of 400'))).toEqual([]);
+  });
 
-  test('works without JavaScript, but for passkeys, whose page says so', { timeout: 60_000 }, async () => {
+  test('works without JavaScript, but for passkeys, whose page says so', async () => {
     const email = 'bea@example.com';
     const id = await createAccount(server, tenant, email);
     await consents(id);

@@ -7,9 +7,9 @@ import { parse } from 'yaml';
 import { asAdmin } from '../helpers/admin.ts';
 import { configClient } from '../policies/config-client.ts';
 import { goAway } from './away.ts';
-import { axe, comeBackLater, createPortal, executablePath, look, styleOf, whileSent } from './portal.ts';
+import { axe, comeBackLater, createPortal, executablePath, look, openPalette, styleOf, whileSent } from './portal.ts';
 
-describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000 }, async () => {
+describe.skipIf(executablePath === undefined)('the activity', async () => {
   if (executablePath === undefined) return;
   const site = await createPortal({ role: 'security-admin', tenant: { decisionLog: { mode: 'all' } } });
   const { tenant, server, open, base } = site;
@@ -46,9 +46,7 @@ describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000
     const { decisions } = (await config('GET', '/decisions?outcome=deny')).body;
     await page.goto(at(''));
     await page.getByRole('cell', { name: 'user/alice' }).waitFor();
-    await page.waitForLoadState('networkidle');
-    await page.keyboard.press('Control+k');
-    await page.getByRole('dialog').getByRole('combobox').fill(decisions[0].id);
+    await (await openPalette(page)).fill(decisions[0].id);
     await page.getByRole('option', { name: decisions[0].id }).click();
     await page.waitForURL(`**/policies/car%3Adrive?decision=${decisions[0].id}`);
     expect(complaints).toEqual([]);
@@ -61,7 +59,7 @@ describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000
     const authorization = `Bearer ${await server.client(tenant, 'events:read')}`;
     const url = `/tenants/${tenant}/event-stream/events`;
     const told = async () => (await server.app.inject({ url, headers: { authorization } })).body;
-    await expect.poll(told, { timeout: 30_000 }).toContain('POLICY_UPDATED');
+    await expect.poll(told).toContain('POLICY_UPDATED');
     await page.goto(at('/events'));
     await page.getByRole('cell', { name: 'POLICY_UPDATED' }).waitFor();
     expect(await axe(page)).toEqual([]);
@@ -376,7 +374,7 @@ describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000
     const panel = page.getByRole('complementary', { name: 'Send a test mail' });
     const send = () => panel.getByRole('button', { name: 'Send it' }).click();
     const wrong = (field: string) =>
-      expect.poll(() => panel.getByLabel(field).getAttribute('aria-invalid'), { timeout: 30_000 }).toBe('true');
+      expect.poll(() => panel.getByLabel(field).getAttribute('aria-invalid')).toBe('true');
     await page.goto(at('/templates/email-verification/en'));
     await page.getByRole('button', { name: 'Send a test mail' }).click();
     expect(await panel.getByLabel('To').inputValue()).toBe(site.email);
@@ -461,6 +459,7 @@ describe.skipIf(executablePath === undefined)('the activity', { timeout: 120_000
     await frame.locator('#shown').waitFor();
     expect(await styleOf(frame.locator('#shown'), 'color')).toBe('rgb(1, 2, 3)');
     for (const id of ['press', 'up', 'out']) await frame.locator(`#${id}`).click({ force: true });
+    // What would be asked has been, half a second after the last answer.
     await page.waitForLoadState('networkidle');
     server.app.server.off('request', count);
     elsewhere.close();

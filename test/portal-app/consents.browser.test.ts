@@ -68,7 +68,7 @@ describe.skipIf(executablePath === undefined)('consents', async () => {
   await agree('alice', '2', '2025-05');
   await agree('dirk', '2', '2025-05', 'nl');
 
-  test('a time line, which previews another day by keyboard', { timeout: 120_000 }, async () => {
+  test('a time line, which previews another day by keyboard', async () => {
     await using opened = await open();
     const { page, complaints } = opened;
     await page.goto(at('/'));
@@ -106,7 +106,7 @@ describe.skipIf(executablePath === undefined)('consents', async () => {
     expect(complaints).toEqual([]);
   });
 
-  test('the text with its digest, adoption, and the manifest', { timeout: 120_000 }, async () => {
+  test('the text with its digest, adoption, and the manifest', async () => {
     await using opened = await open({ colorScheme: 'dark' });
     const { page, complaints } = opened;
     await page.goto(at('/trip-data'));
@@ -167,7 +167,7 @@ describe.skipIf(executablePath === undefined)('consents', async () => {
     expect(complaints).toEqual([]);
   });
 
-  test('is made by forms, which say their rules before they refuse', { timeout: 180_000 }, async () => {
+  test('is made by forms, which say their rules before they refuse', async () => {
     await using opened = await open();
     const { page, complaints } = opened;
     await page.goto(at('?new=1'));
@@ -258,7 +258,7 @@ describe.skipIf(executablePath === undefined)('consents', async () => {
     expect(complaints.filter((one) => !/4(09|12)/.test(one))).toEqual([]);
   });
 
-  test('registers for a user with a reason, gives a receipt, and takes back', { timeout: 120_000 }, async () => {
+  test('registers for a user with a reason, gives a receipt, and takes back', async () => {
     await using opened = await open();
     const { page, complaints } = opened;
     await page.goto(at('/given'));
@@ -302,7 +302,7 @@ describe.skipIf(executablePath === undefined)('consents', async () => {
     expect(complaints).toEqual([]);
   });
 
-  test('the ledger is filtered by its address, verified, and exported', { timeout: 120_000 }, async () => {
+  test('the ledger is filtered by its address, verified, and exported', async () => {
     await sealTenant({ ...server.services, clock: server.services.clock, observe: () => {} }, tenant);
     await using opened = await open();
     const { page, complaints } = opened;
@@ -353,7 +353,7 @@ describe.skipIf(executablePath === undefined)('consents', async () => {
     expect(complaints.filter((one) => !/400|INCOMPLETE_CHUNKED/.test(one))).toEqual([]);
   });
 
-  test('narrow, dark and Dutch', { timeout: 120_000 }, async () => {
+  test('narrow, dark and Dutch', async () => {
     await using opened = await open({ viewport: { width: 390, height: 844 }, colorScheme: 'dark', locale: 'nl-NL' });
     const { page, complaints } = opened;
     for (const path of ['/', '/trip-data', '/given', '/ledger']) {
@@ -398,7 +398,7 @@ describe.skipIf(executablePath === undefined)('consents', async () => {
     }
     expect(complaints).toEqual([]);
   };
-  test('an editor, a viewer and support', { timeout: 120_000 }, async () => {
+  test('an editor, a viewer and support', async () => {
     await Promise.all([asRole('config-editor'), asRole('config-viewer'), asRole('support')]);
   });
 });

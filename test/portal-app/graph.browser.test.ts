@@ -2,9 +2,11 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import type { PolicyGraph } from '../../server/policies/graph/schema.ts';
+import { until } from '../helpers/wait.ts';
 import { configClient } from '../policies/config-client.ts';
 import { types } from '../relationships/sharing.ts';
-import { drawn as isDrawn, lookAround } from './looks.ts';
+import { drawn as isDrawn } from './axe.ts';
+import { lookAround } from './looks.ts';
 import { axe, createPortal, executablePath, look } from './portal.ts';
 
 const drawn: PolicyGraph = {
@@ -52,7 +54,7 @@ const open: PolicyGraph = {
   edges: [{ from: 'start', to: 'end' }],
 };
 
-describe.skipIf(executablePath === undefined)('the graph editor', { timeout: 180_000 }, async () => {
+describe.skipIf(executablePath === undefined)('the graph editor', async () => {
   if (executablePath === undefined) return;
   const site = await createPortal({ role: 'config-editor' });
   const { server, tenant, people } = site;
@@ -290,17 +292,16 @@ describe.skipIf(executablePath === undefined)('the graph editor', { timeout: 180
       await page.mouse.move(to.x, to.y, { steps: 8 });
       await page.mouse.up();
     };
-    // The view moves for a moment after it was opened or changed.
+    // The view moves for a moment after it was opened or changed: it stands when it does for so many drawings.
     const middle = async (selector: string) => {
       const found = page.locator(selector).first();
-      let before = await found.boundingBox();
-      for (;;) {
-        await page.waitForTimeout(200);
-        await page.evaluate(isDrawn); // a busy machine draws nothing for longer
-        const box = (await found.boundingBox())!;
-        if (before?.x === box.x && before.y === box.y) return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
-        before = box;
-      }
+      const box = await until(`${selector} that stands still`, async () => {
+        const before = await found.boundingBox();
+        for (let drawing = 0; drawing < 6; drawing++) await page.evaluate(isDrawn);
+        const after = await found.boundingBox();
+        return before?.x === after?.x && before?.y === after?.y ? after : null;
+      });
+      return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
     };
     const end = await middle('.react-flow__node[data-id="end"]');
     await drag(end, { x: end.x + 180, y: end.y + 60 });

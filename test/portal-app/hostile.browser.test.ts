@@ -4,9 +4,10 @@
  */
 import { createServer } from 'node:http';
 import type { Page } from 'playwright-core';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { putTenant } from '../../server/tenants/index.ts';
 import { manifestWriter, tenantSpec } from '../helpers/server.ts';
+import { untilPasses } from '../helpers/wait.ts';
 import { configClient } from '../policies/config-client.ts';
 import { attacks } from './attacks.ts';
 import { walker } from './looks.ts';
@@ -24,7 +25,7 @@ const closed = {
   support: /^(New|Events|Members)/,
 };
 
-describe.skipIf(executablePath === undefined)('texts that try to be scripts', { timeout: 240_000 }, async () => {
+describe.skipIf(executablePath === undefined)('texts that try to be scripts', async () => {
   if (executablePath === undefined) return;
   const foreign = createServer((_, answer) => answer.setHeader('content-type', 'text/html').end('<title>Evil</title>'));
   await new Promise<void>((done) => foreign.listen(0, 'localhost', done));
@@ -126,7 +127,8 @@ describe.skipIf(executablePath === undefined)('texts that try to be scripts', { 
   await server.app.inject({ method: 'POST', url: `/authz/${tenant}`, headers, payload: asked });
   const agreed = { userId: 'alice', name: 'trips', version: '1', document: { version: 'a', language: 'en' } };
   // Once the document is in effect.
-  await vi.waitFor(() => write('POST', '/consents', { ...agreed, reason: said.registered }), { timeout: 10_000 });
+  const register = () => write('POST', '/consents', { ...agreed, reason: said.registered });
+  await untilPasses('the document in effect', register);
   const invitee = { contact: { type: 'email', value: 'bob@example.com' } };
   const drives = { relationshipType: 'drives', to: resource, invitor: subject, invitee };
   const invitation = await write('POST', '/sharing/invitations', { ...drives, reason: said.invited });

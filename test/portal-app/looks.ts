@@ -1,7 +1,7 @@
 /** A page in both widths and both themes, and pages that follow each other, without loading anything again. */
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { axe } from './axe.ts';
+import { axe, drawn } from './axe.ts';
 import { look } from './portal.ts';
 
 const looks = [
@@ -10,9 +10,6 @@ const looks = [
   { width: 390, height: 844, colorScheme: 'light', isChecked: false },
   { width: 390, height: 844, colorScheme: 'dark', isChecked: true },
 ] as const;
-
-/** To be evaluated in a page: what was changed before is on the screen. */
-export const drawn = 'new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))';
 
 /** Axe once in each theme and in each width; the other two are looked at where pictures are kept. The page is then light and as wide as before. */
 export async function lookAround(page: Page, name: string): Promise<void> {
@@ -47,7 +44,7 @@ export function walker(page: Page): (path: string) => Promise<void> {
   return async (path) => {
     last = Date.now();
     await page.evaluate(`history.pushState(null, '', ${JSON.stringify(path)})`);
-    await expect.poll(() => open === 0 && Date.now() - last > 100, { timeout: 30_000, interval: 25 }).toBe(true);
+    await expect.poll(() => open === 0 && Date.now() - last > 100, { interval: 25 }).toBe(true);
     await page.locator('.skeleton').first().waitFor({ state: 'detached' });
     await page.getByRole('heading', { level: 1 }).first().waitFor();
   };

@@ -1,8 +1,8 @@
 /** The model in the portal: types as a picture and lists, the relationships explorer, invitations, import and export; by role. */
-import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { putRelationshipType } from '../../server/types/index.ts';
 import { holdTable } from '../helpers/admin.ts';
+import { savedText } from '../helpers/chromium.ts';
 import { manifestWriter } from '../helpers/server.ts';
 import { goAway } from './away.ts';
 import { axe, comeBackLater, createPortal, executablePath, look } from './portal.ts';
@@ -15,7 +15,7 @@ outcome := "allow" if {
   link.to.id == input.resource.id
 }`;
 
-describe.skipIf(executablePath === undefined)('the model', { timeout: 120_000 }, async () => {
+describe.skipIf(executablePath === undefined)('the model', async () => {
   if (executablePath === undefined) return;
   const site = await createPortal({ role: 'security-admin' });
   const { tenant, open, server, base } = site;
@@ -315,6 +315,8 @@ describe.skipIf(executablePath === undefined)('the model', { timeout: 120_000 },
     await page.keyboard.press('Escape');
     const question = page.getByRole('dialog', { name: 'Close without saving?' });
     await question.waitFor();
+    // Keys are the question's when it has the focus, a moment after it is seen.
+    await expect.poll(() => question.locator(':focus').count()).toBe(1);
     await page.keyboard.press('Escape');
     await question.waitFor({ state: 'detached' });
     expect(await panel.getByLabel('Id of the car').inputValue()).toBe('1');
@@ -331,14 +333,12 @@ describe.skipIf(executablePath === undefined)('the model', { timeout: 120_000 },
     // A person has a page; of a resource its relationships are shown.
     const leads = (name: string) => first.getByRole('link', { name, exact: true }).first().getAttribute('href');
     await expect.poll(() => leads('car:1')).toContain('/model/relationships?type=car&id=1');
-    expect(await leads('user:alice')).toContain('/people/user/alice');
+    await expect.poll(() => leads('user:alice')).toContain('/people/user/alice');
     expect(await axe(page)).toEqual([]);
     await look(page, 'model-who-may');
     const saving = page.waitForEvent('download');
     await search.getByRole('button', { name: 'Export as CSV' }).click();
-    const csv = readFileSync(await (await saving).path(), 'utf8')
-      .trim()
-      .split('\r\n');
+    const csv = (await savedText(await saving)).trim().split('\r\n');
     expect(csv).toEqual([
       'subjectType,subjectId,resourceType,resourceId,action',
       ...['alice', 'ben', 'dora', "'\uff1dsum"].map((one) => `user,${one},car,1,car:use`),
@@ -385,8 +385,8 @@ describe.skipIf(executablePath === undefined)('the model', { timeout: 120_000 },
     // The form that makes what is missing is filled in.
     await page.goto(form);
     await expect.poll(() => panel.getByLabel('Id of the car').inputValue()).toBe('3');
-    expect(await panel.getByLabel('Id of the household').inputValue()).toBe('h1');
-    expect(await panel.getByLabel('Relationship type').inputValue()).toBe('household:keeps:car');
+    await expect.poll(() => panel.getByLabel('Id of the household').inputValue()).toBe('h1');
+    await expect.poll(() => panel.getByLabel('Relationship type').inputValue()).toBe('household:keeps:car');
     expect(complaints).toEqual([]);
   });
 
@@ -408,7 +408,7 @@ describe.skipIf(executablePath === undefined)('the model', { timeout: 120_000 },
     await look(page, 'model-import');
     const saving = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Export all relationships' }).click();
-    const file = readFileSync(await (await saving).path(), 'utf8');
+    const file = await savedText(await saving);
     expect(file).toContain('"erin"');
     const entries = file.trimEnd().split('\n').length;
     await page.getByText(`${tenant}-relationships.ndjson is saved: ${entries} entries.`).waitFor();

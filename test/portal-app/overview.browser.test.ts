@@ -32,7 +32,7 @@ describe.skipIf(executablePath === undefined)('the overview', async () => {
     if (answer.statusCode > 299) throw new Error(`${path}: ${answer.body}`);
   };
 
-  test('an empty tenant has five steps, which tick themselves off', { timeout: 120_000 }, async () => {
+  test('an empty tenant has five steps, which tick themselves off', async () => {
     await using opened = await open();
     const { page, complaints } = opened;
     await page.goto(at());
@@ -45,7 +45,7 @@ describe.skipIf(executablePath === undefined)('the overview', async () => {
     await call('PUT', '/policies/doc:read', {
       rego: 'package doc.read\n\ndefault outcome := "deny"\n\noutcome := "allow" if input.subject.id == "alice"\n',
     });
-    await page.getByText('1 of 5 done').waitFor({ timeout: 30_000 });
+    await page.getByText('1 of 5 done').waitFor();
     await page.getByRole('link', { name: 'Ask doc:read a question' }).waitFor();
     // Of what is done there is no more than its name.
     await page.getByText('Done: Write the first policy').waitFor();
@@ -55,7 +55,7 @@ describe.skipIf(executablePath === undefined)('the overview', async () => {
     expect(complaints).toEqual([]);
   });
 
-  test('a decision is counted, shown with its reason, and leads to why', { timeout: 120_000 }, async () => {
+  test('a decision is counted, shown with its reason, and leads to why', async () => {
     await call('PUT', '/consent-definitions/terms', {});
     const token = await server.client(tenant, 'authz:evaluate');
     const asked = await server.app.inject({
@@ -68,16 +68,9 @@ describe.skipIf(executablePath === undefined)('the overview', async () => {
     await using opened = await open();
     const { page, complaints } = opened;
     const link = page.getByRole('link', { name: 'See why' });
-    await expect
-      .poll(
-        async () => {
-          await page.goto(at());
-          await page.getByRole('heading', { level: 2, name: 'What needs somebody' }).waitFor();
-          return link.count();
-        },
-        { timeout: 60_000, interval: 1000 },
-      )
-      .toBe(1);
+    await server.services.authz.log.close();
+    await page.goto(at());
+    await page.getByRole('heading', { level: 2, name: 'What needs somebody' }).waitFor();
     await expect.poll(() => link.getAttribute('href')).toMatch(/\/policies\/doc%3Aread\?decision=/);
     await page.getByText('May user bob do doc:read on doc 1?').waitFor();
     await page.getByRole('heading', { name: 'The last 24 hours' }).waitFor();
@@ -93,7 +86,7 @@ describe.skipIf(executablePath === undefined)('the overview', async () => {
     expect(complaints).toEqual([]);
   });
 
-  test.each(['config-editor', 'config-viewer', 'support'] as const)('%s', { timeout: 120_000 }, async (role) => {
+  test.each(['config-editor', 'config-viewer', 'support'] as const)('%s', async (role) => {
     const { browser } = await people.enrolled(tenant, role);
     const cookies = browser.cookies.map(({ name, value }) => ({ name, value, url: `${site.base}/` }));
     await using opened = await open({}, cookies);

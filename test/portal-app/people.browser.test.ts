@@ -15,7 +15,7 @@ outcome := "allow" if {
 /** An id with all that an address has to escape. */
 const odd = 'zoë/1 & co%2F';
 
-describe.skipIf(executablePath === undefined)('people', { timeout: 120_000 }, async () => {
+describe.skipIf(executablePath === undefined)('people', async () => {
   if (executablePath === undefined) return;
   const site = await createPortal({ role: 'security-admin' });
   const { tenant, open, server, base } = site;
@@ -245,7 +245,7 @@ describe.skipIf(executablePath === undefined)('people', { timeout: 120_000 }, as
     await panel.getByText('The address is not counted yet.').waitFor({ state: 'detached' });
     await panel.getByText(/records? would be erased/).waitFor();
     await erase.click();
-    await panel.getByText('user/carol is erased.').waitFor({ timeout: 90_000 });
+    await panel.getByText('user/carol is erased.').waitFor();
     const saved = page.waitForEvent('download');
     await panel.getByRole('button', { name: 'Save the report as a file' }).click();
     expect((await saved).suggestedFilename()).toBe(`erasure-${tenant}.json`);

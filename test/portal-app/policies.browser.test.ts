@@ -29,7 +29,7 @@ reason := "not yours" if outcome == "deny"
 `;
 const alice = { type: 'user', id: 'alice' };
 
-describe.skipIf(executablePath === undefined)('policies', { timeout: 180_000 }, async () => {
+describe.skipIf(executablePath === undefined)('policies', async () => {
   if (executablePath === undefined) return;
   const site = await createPortal({ role: 'config-editor', tenant: { decisionLog: { mode: 'all' } } });
   const { server, tenant, people } = site;

@@ -7,18 +7,13 @@ import { createHash } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import {
-  type Browser,
-  type BrowserContext,
-  type BrowserContextOptions,
-  chromium,
-  type Locator,
-  type Page,
-} from 'playwright-core';
+import type { BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { afterAll, expect } from 'vitest';
 import { ensurePortalTenant } from '../../server/portal/index.ts';
 import type { TenantSpec } from '../../server/tenants/index.ts';
+import { newContext } from '../helpers/chromium.ts';
 import { createTestServer } from '../helpers/server.ts';
+import { until } from '../helpers/wait.ts';
 import { freePort } from '../oidc/relying-party.ts';
 import { chromiumPath, howToGetChromium } from '../pages/chromium.ts';
 import { enrolling, type Role } from '../portal/enrolling.ts';
@@ -57,6 +52,16 @@ export async function buildPortal(): Promise<string> {
   return built;
 }
 
+const kept = globalThis as { __accordPortalPort?: number };
+
+/** The files of a process follow one another at one address: what the browser keeps of the application serves them all. */
+async function portOfProcess(): Promise<number> {
+  const before = kept.__accordPortalPort;
+  const port = (before !== undefined && (await freePort(before).catch(() => undefined))) || (await freePort());
+  kept.__accordPortalPort = port;
+  return port;
+}
+
 type Member = { role: Role; tenant?: Partial<TenantSpec> };
 
 /**
@@ -66,7 +71,7 @@ type Member = { role: Role; tenant?: Partial<TenantSpec> };
  */
 export async function createPortal({ role, tenant: spec }: Member, environment: Record<string, string> = {}) {
   const directory = await buildPortal();
-  const listen = `127.0.0.1:${await freePort()}`;
+  const listen = `127.0.0.1:${await portOfProcess()}`;
   const base = `http://${listen}`;
   const own = { ACCORD_BASE_URL: base, ACCORD_LISTEN: listen, ACCORD_OUTBOUND_ALLOW: '127.0.0.0/8' };
   const server = await createTestServer({ ...own, ...environment }, undefined, undefined, { directory });
@@ -78,21 +83,11 @@ export async function createPortal({ role, tenant: spec }: Member, environment: 
   const tenant = await server.tenant({ displayName: 'Cars of Ghent', ...spec });
   const people = enrolling(server);
   const { browser, email } = await people.enrolled(tenant, role);
+  const blank = `${base}/portal/${globSync('assets/*.css', { cwd: directory })[0]}`;
   const cookies = browser.cookies.map(({ name, value }) => ({ name, value, url: `${base}/` }));
   /** A page of a browser in which that member, or with `cookies` somebody else, is logged in. */
-  const open = (options: BrowserContextOptions = {}, logged = cookies) => openPage(options, logged);
+  const open = (options: BrowserContextOptions = {}, logged = cookies) => openPage(options, logged, blank);
   return { server, tenant, base, directory, email, people, browser, open };
-}
-
-let launched: Promise<Browser> | undefined;
-
-afterAll(async () => (await launched)?.close());
-
-function browserOfFile(): Promise<Browser> {
-  // Pages of the portal share a process: each page that needs one of its own is there seconds later on a busy machine.
-  const args = ['--no-sandbox', '--disable-gpu', '--process-per-site', '--disable-features=site-per-process'];
-  launched ??= chromium.launch({ executablePath: executablePath as string, args });
-  return launched;
 }
 
 type Cookies = { name: string; value: string; url: string }[];
@@ -109,46 +104,61 @@ const undoStays = `{
 }`;
 
 async function newTab(options: BrowserContextOptions): Promise<Tab> {
-  const context = await (await browserOfFile()).newContext(options);
+  const context = await newContext(options);
   await context.addInitScript(undoStays);
   return { page: await context.newPage(), context };
 }
 
-/** Nothing of what was on the page stays but the application's files. */
-async function clear({ page, context }: Tab, { viewport, colorScheme }: BrowserContextOptions): Promise<void> {
+/**
+ * Nothing of what was on the page stays but the application's files.
+ * @param blank a page of the same server without scripts: on the way to one of another site the tab would get another
+ * process, which compiles the application again
+ */
+async function clear({ page, context }: Tab, blank: string): Promise<void> {
   page.removeAllListeners();
   context.removeAllListeners();
-  const { origin } = new URL(page.url());
-  if (origin !== 'null') {
-    const devTools = await context.newCDPSession(page);
-    await devTools.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' });
-    await devTools.detach();
-  }
-  await page.goto('about:blank');
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await context.unrouteAll({ behavior: 'ignoreErrors' });
+  for (const other of context.pages()) if (other !== page) await other.close();
+  await page.goto(blank);
+  await page.evaluate('sessionStorage.clear()');
+  const devTools = await context.newCDPSession(page);
+  await devTools.send('Storage.clearDataForOrigin', { origin: new URL(blank).origin, storageTypes: 'all' });
+  await devTools.detach();
   await context.clearCookies();
-  await page.emulateMedia({ colorScheme: colorScheme ?? 'light' });
-  if (viewport) await page.setViewportSize(viewport);
 }
 
 /**
  * A page, and what the browser complained of: errors of scripts and violations of the Content-Security-Policy. Disposed of by
  * `await using`.
  */
-async function openPage(asked: BrowserContextOptions, cookies: Cookies) {
+async function openPage({ viewport, colorScheme, ...asked }: BrowserContextOptions, cookies: Cookies, blank: string) {
   const still = { reducedMotion: 'reduce' } as const; // what moves is neither looked at nor clicked reliably
-  const options = { viewport: { width: 1440, height: 900 }, locale: 'en-GB', ...still, ...asked };
+  const options = { locale: 'en-GB', ...still, ...asked };
   const key = JSON.stringify(options);
   const tab = idle.get(key)?.pop() ?? (await newTab(options));
   const { page, context } = tab;
+  await page.setViewportSize(viewport ?? { width: 1440, height: 900 });
+  await page.emulateMedia({ colorScheme: colorScheme ?? 'light' });
   await context.addCookies(cookies);
   const complaints: string[] = [];
   page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
   page.on('pageerror', (error) => complaints.push(error.message));
   const giveBack = async () => {
-    await clear(tab, options);
+    await clear(tab, blank);
     idle.set(key, [...(idle.get(key) ?? []), tab]);
   };
   return { page, context, complaints, [Symbol.asyncDispose]: giveBack };
+}
+
+/** Opens what Ctrl-K opens, which may listen to keys a moment after the page is seen. @returns where one types */
+export async function openPalette(page: Page): Promise<Locator> {
+  const field = page.getByRole('dialog').getByRole('combobox');
+  await until('the palette', async () => {
+    await page.keyboard.press('Control+k');
+    return field.isVisible();
+  });
+  return field;
 }
 
 /** What is read again when somebody comes back to the page later than it is thought to be new. */

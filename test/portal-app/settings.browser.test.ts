@@ -9,9 +9,10 @@ describe.skipIf(executablePath === undefined)('the settings', async () => {
   if (executablePath === undefined) return;
   const site = await createPortal({ role: 'security-admin' });
   const { tenant, open, email } = site;
+  const idp = await startIdentityProvider();
   const at = (path: string) => `${site.base}/portal/t/${tenant}/settings${path}`;
 
-  test('invites a member, whose link is shown once, and withdraws it', { timeout: 120_000 }, async () => {
+  test('invites a member, whose link is shown once, and withdraws it', async () => {
     await using opened = await open();
     const { page, complaints } = opened;
     await page.goto(at(''));
@@ -35,7 +36,7 @@ describe.skipIf(executablePath === undefined)('the settings', async () => {
     expect(complaints).toEqual([]);
   });
 
-  test('the last security admin is not removed, and the page says why', { timeout: 120_000 }, async () => {
+  test('the last security admin is not removed, and the page says why', async () => {
     await using opened = await open();
     const { page } = opened;
     await page.goto(at('/members'));
@@ -48,7 +49,7 @@ describe.skipIf(executablePath === undefined)('the settings', async () => {
       .waitFor();
   });
 
-  test('makes a client with a secret, which is shown once, and disables it', { timeout: 120_000 }, async () => {
+  test('makes a client with a secret, which is shown once, and disables it', async () => {
     await using opened = await open();
     const { page, complaints } = opened;
     await page.goto(at('/clients'));
@@ -98,7 +99,7 @@ describe.skipIf(executablePath === undefined)('the settings', async () => {
     expect(complaints.filter((one) => !one.includes('412'))).toEqual([]);
   });
 
-  test('makes an access token, shows it once, and revokes it', { timeout: 120_000 }, async () => {
+  test('makes an access token, shows it once, and revokes it', async () => {
     await using opened = await open();
     const { page, complaints } = opened;
     await page.goto(at('/token'));
@@ -119,8 +120,7 @@ describe.skipIf(executablePath === undefined)('the settings', async () => {
     expect(complaints).toEqual([]);
   });
 
-  test('trusts an issuer, and says check by check whether a token of it works', { timeout: 120_000 }, async () => {
-    const idp = await startIdentityProvider();
+  test('trusts an issuer, and says check by check whether a token of it works', async () => {
     await idp.addKey('one');
     const now = Math.floor(Date.now() / 1000);
     const claims = { iss: idp.issuer, sub: 'alice', aud: 'https://api.test', iat: now, exp: now + 600 };
@@ -184,7 +184,7 @@ describe.skipIf(executablePath === undefined)('the settings', async () => {
     expect(complaints.filter((one) => !one.includes('412'))).toEqual([]);
   });
 
-  test('shows the keys and rotates those of tokens', { timeout: 120_000 }, async () => {
+  test('shows the keys and rotates those of tokens', async () => {
     await using opened = await open();
     const { page, complaints } = opened;
     await page.goto(at('/keys'));
@@ -316,9 +316,9 @@ describe.skipIf(executablePath === undefined)('the settings', async () => {
       .poll(async () => (await config('GET', '/branding')).body)
       .toMatchObject({ displayName: 'Cars of Brussels' });
     expect(complaints.filter((one) => !one.includes('412'))).toEqual([]);
-  }, 120_000);
+  });
 
-  test('viewers see what there is and change nothing, in Dutch', { timeout: 120_000 }, async () => {
+  test('viewers see what there is and change nothing, in Dutch', async () => {
     const config = await configClient(site.server, tenant, 'security-admin');
     await config('PUT', '/trusted-issuers/dutch', { body: { issuer: 'https://id.example.nl', actorIdPrefix: 'nl-' } });
     const { browser } = await site.people.enrolled(tenant, 'config-viewer');
@@ -338,7 +338,7 @@ describe.skipIf(executablePath === undefined)('the settings', async () => {
     expect(complaints).toEqual([]);
   });
 
-  test('the audit log is filtered by its address, and narrow pages hold', { timeout: 120_000 }, async () => {
+  test('the audit log is filtered by its address, and narrow pages hold', async () => {
     await using opened = await open({ viewport: { width: 390, height: 844 }, colorScheme: 'dark' });
     const { page, complaints } = opened;
     await page.goto(`${at('/audit')}?kind=portal_token`);

@@ -10,6 +10,7 @@ import { applyDefinition } from '../../server/definitions/index.ts';
 import { beginSession } from '../../server/portal/index.ts';
 import type { TenantSpec } from '../../server/tenants/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
+import { savedText } from '../helpers/chromium.ts';
 import { manifestWriter } from '../helpers/server.ts';
 import { ownersMay } from '../invitations/inviting.ts';
 import { configClient } from '../policies/config-client.ts';
@@ -37,7 +38,7 @@ const text = (title: string): Content => ({
   ...{ title, mediaType: 'text/plain', body: 'We use where the car was.\nFor nothing else.' },
 });
 
-describe.skipIf(executablePath === undefined)('the sharing page', { timeout: 180_000 }, async () => {
+describe.skipIf(executablePath === undefined)('the sharing page', async () => {
   if (executablePath === undefined) return;
   const site = await createPortal({ role: 'security-admin', tenant: spec });
   const { server, base, open } = site;
@@ -216,7 +217,7 @@ describe.skipIf(executablePath === undefined)('the sharing page', { timeout: 180
     await receipt.getByRole('button', { name: 'Save the receipt' }).click();
     const file = await saved;
     expect(file.suggestedFilename()).toBe('trip-data-2.receipt.jws');
-    expect(await signedBy(tenant, readFileSync(await file.path(), 'utf8'))).toMatchObject({
+    expect(await signedBy(tenant, await savedText(file))).toMatchObject({
       '@type': 'dpv:ConsentReceipt',
       'dpv:hasRecordOfActivity': { 'dpv:hasDataSubject': { 'dct:identifier': bob.id } },
     });
@@ -265,7 +266,7 @@ describe.skipIf(executablePath === undefined)('the sharing page', { timeout: 180
       for (const name of ['Wat ik deel', 'Mijn toestemmingen']) await visit(name).catch(() => {});
       return over.isVisible();
     };
-    await expect.poll(isOver, { timeout: 30_000, interval: 500 }).toBe(true);
+    await expect.poll(isOver).toBe(true);
     const back = his.url().endsWith('/consents') ? 'consents' : 'shares';
     expect(await over.getByRole('link').getAttribute('href')).toBe(`/${tenant}/account/log-in?to=${back}`);
   });
@@ -294,6 +295,7 @@ describe.skipIf(executablePath === undefined)('the sharing page', { timeout: 180
     for (const path of ['/invitations', '', '/consents']) {
       await page.goto(at(tenant, path));
       await page.getByRole('heading', { level: 1 }).waitFor();
+      // What a script would ask has been asked, half a second after the last answer.
       await page.waitForLoadState('networkidle');
       if (path === '/invitations') {
         await page.getByText('<img src=x').first().waitFor();

@@ -6,12 +6,12 @@ import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { asAdmin } from '../helpers/admin.ts';
 import { lookAround } from './looks.ts';
-import { comeBackLater, createPortal, executablePath, look } from './portal.ts';
+import { comeBackLater, createPortal, executablePath, look, openPalette } from './portal.ts';
 
 const names = ['Overview', 'Policies', 'Model', 'Consents', 'People', 'Activity', 'Settings'];
 const firstPageMax = 200 * 1024;
 
-describe.skipIf(executablePath === undefined)('the portal', { timeout: 120_000 }, async () => {
+describe.skipIf(executablePath === undefined)('the portal', async () => {
   if (executablePath === undefined) return;
   const site = await createPortal({ role: 'security-admin' }, { ACCORD_ENVIRONMENT: 'production' });
   const { tenant, open } = site;
@@ -63,12 +63,10 @@ describe.skipIf(executablePath === undefined)('the portal', { timeout: 120_000 }
     const { page, complaints } = opened;
     await page.goto(at(`/t/${tenant}/overview`));
     await heading(page, 'Overview');
-    // What listens to keys may be there a moment after what is seen.
-    await page.waitForLoadState('networkidle');
-    await page.keyboard.press('Control+k');
-    await page.getByRole('combobox').fill('advanced');
+    const palette = await openPalette(page);
+    await palette.fill('advanced');
     await page.getByRole('option', { name: 'Access token', selected: true }).waitFor();
-    await page.getByRole('combobox').fill('consen');
+    await palette.fill('consen');
     await page.getByRole('option', { name: 'Consents', exact: true, selected: true }).waitFor();
     await look(page, 'portal-palette');
     await page.keyboard.press('Enter');
@@ -84,16 +82,13 @@ describe.skipIf(executablePath === undefined)('the portal', { timeout: 120_000 }
     const { page, complaints } = opened;
     await page.goto(at(`/t/${tenant}/overview`));
     await heading(page, 'Overview');
-    await page.waitForLoadState('networkidle');
-    await page.keyboard.press('Control+k');
-    await page.getByRole('combobox').fill('request-7');
+    await (await openPalette(page)).fill('request-7');
     await page.getByRole('option', { name: 'deny car:read' }).waitFor();
     await page.getByRole('option', { name: 'request-7', exact: true }).click();
     await heading(page, 'Find by id');
     await page.getByRole('link', { name: 'deny car:read' }).waitFor();
     await lookAround(page, 'portal-found');
-    await page.keyboard.press('Control+k');
-    await page.getByRole('combobox').fill(row?.id ?? '');
+    await (await openPalette(page)).fill(row?.id ?? '');
     await page.getByRole('option', { name: 'deny car:read' }).click();
     await expect.poll(() => new URL(page.url()).search).toBe(`?decision=${row?.id}`);
     await page.goto(at(`/t/${tenant}/overview`));

@@ -2,10 +2,11 @@
  * The portal in a real browser, wide and narrow: from an invitation's link to the web application, out and in again. Skipped, with a word,
  * where there is no Chromium.
  */
-import { type Browser, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import { inviteMember, inviteMembersOfManifest } from '../../server/members/index.ts';
 import { createLogInLink, ensurePortalTenant } from '../../server/portal/index.ts';
+import { newContext } from '../helpers/chromium.ts';
 import { createOidcServer } from '../oidc/relying-party.ts';
 import { chromiumPath, howToGetChromium } from '../pages/chromium.ts';
 import { makeBundle } from './bundle.ts';
@@ -23,14 +24,9 @@ describe.skipIf(executablePath === undefined)('the portal', async () => {
   await services.snapshots.refresh('portal');
   const tenant = await server.tenant({ displayName: 'Cars of Ghent' });
   const password = 'correct horse battery staple';
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: executablePath as string, args: ['--no-sandbox'] });
-  });
-  afterAll(() => browser?.close());
 
   async function open(width: number) {
-    const context = await browser.newContext({ viewport: { width, height: 800 }, locale: 'en-GB' });
+    const context = await newContext({ viewport: { width, height: 800 }, locale: 'en-GB' });
     const page = await context.newPage();
     const complaints: string[] = [];
     page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
@@ -48,7 +44,7 @@ describe.skipIf(executablePath === undefined)('the portal', async () => {
     if (to) await page.screenshot({ path: `${to}/${name}.png` });
   }
 
-  test.each([1280, 320])('leads from a link to the application at %d pixels', { timeout: 60_000 }, async (width) => {
+  test.each([1280, 320])('leads from a link to the application at %d pixels', async (width) => {
     const { page, complaints, close } = await open(width);
     const email = `ann-${width}@example.com`;
     await page.goto(await linkFor(email));
@@ -79,7 +75,7 @@ describe.skipIf(executablePath === undefined)('the portal', async () => {
     await close();
   });
 
-  test('logs the first security admin in by one click, once', { timeout: 60_000 }, async () => {
+  test('logs the first security admin in by one click, once', async () => {
     const own = await server.tenant();
     await inviteMembersOfManifest(
       services.members,
@@ -102,7 +98,7 @@ describe.skipIf(executablePath === undefined)('the portal', async () => {
     await close();
   });
 
-  test('says that a link was used, and that one is not complete', { timeout: 60_000 }, async () => {
+  test('says that a link was used, and that one is not complete', async () => {
     const url = await linkFor('once@example.com');
     const { page, close } = await open(400);
     await page.goto(`${baseUrl}/portal/invitations#half`);
