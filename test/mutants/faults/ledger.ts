@@ -92,7 +92,7 @@ export const faults: readonly Fault[] = [
   {
     id: 'ledger/inbox-not-wiped',
     file: 'server/ledger/store.ts',
-    text: "wipe('ledger_inbox', who.isUser ? sql`(user_id = ${id} or (${acted}))` : acted),",
+    text: "ofInbox(who.isUser ? sql`(user_id = ${id} or (${acted}))` : acted),",
     fault: '',
     harm: 'What was not sealed yet still names the person who was erased.',
     tests: ['test/ledger/append.test.ts', 'test/erasure/erasing.test.ts', 'test/consents/consents.test.ts'],
@@ -100,8 +100,8 @@ export const faults: readonly Fault[] = [
   {
     id: 'ledger/salt-stays',
     file: 'server/ledger/store.ts',
-    text: 'set salt = null, actor_type = null, actor_id = null, user_id = null, reason = null',
-    fault: 'set actor_type = null, actor_id = null, user_id = null, reason = null',
+    text: 'salt = null, actor_type = null, actor_id = null, user_id = null, reason = null',
+    fault: 'actor_type = null, actor_id = null, user_id = null, reason = null',
     harm: 'Whoever guesses an id can still prove that an erased person was there.',
     tests: ['test/ledger/verify.test.ts', 'test/erasure/erasing.test.ts', 'test/consents/consents.test.ts'],
   },
