@@ -18,7 +18,7 @@ async function begin(ending: string) {
     sleeping.unref();
     console.log(JSON.stringify({ pid: sleeping.pid, directory: run.directory }));
     ${ending}`;
-  const { ACCORD_TEST_RUN: _, ...env } = process.env;
+  const { TEST_RUN: _, ...env } = process.env;
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env,

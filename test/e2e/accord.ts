@@ -6,7 +6,6 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
-import { endAfterUs } from '../helpers/after-us.ts';
 import { untilPasses } from '../helpers/wait.ts';
 
 export const root = join(import.meta.dirname, '../..');
@@ -28,11 +27,9 @@ export class Running {
 
   constructor(args: readonly string[], variables: Record<string, string> = {}) {
     const env = { ...environment(), ...variables };
-    this.child = endAfterUs(
-      spawn('node', ['bin/accord.mjs', ...args], {
-        ...{ cwd: root, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] },
-      }),
-    );
+    this.child = spawn('node', ['bin/accord.mjs', ...args], {
+      ...{ cwd: root, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] },
+    });
     this.child.stdout?.on('data', (chunk) => {
       this.output += chunk;
     });

@@ -12,7 +12,6 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { type EmbeddedPostgres, startPostgres } from '../../server/embedded/postgres.ts';
-import { removeAfterUs } from '../helpers/after-us.ts';
 import { type PostgresProxy, startPostgresProxy } from '../helpers/postgres-proxy.ts';
 import { untilPasses } from '../helpers/wait.ts';
 import { accord, environment, freePort, Running, root } from './accord.ts';
@@ -34,7 +33,7 @@ const compose = parse(readFileSync(join(root, 'compose.yaml'), 'utf8'), { merge:
 const { services, volumes } = compose;
 const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8');
 
-const work = removeAfterUs(mkdtempSync(join(tmpdir(), 'compose-')));
+const work = mkdtempSync(join(tmpdir(), 'compose-'));
 const folder = (volume: string) => (volume.startsWith('.') ? join(root, volume) : join(work, volume));
 const running: Running[] = [];
 let postgres: EmbeddedPostgres;

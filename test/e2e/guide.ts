@@ -15,7 +15,6 @@ import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { expect } from 'vitest';
 import { isObject } from '../../crds/values.ts';
-import { endAfterUs, removeAfterUs } from '../helpers/after-us.ts';
 import { untilPasses } from '../helpers/wait.ts';
 import { environment, freePort, root } from './accord.ts';
 
@@ -88,9 +87,7 @@ export class Reader {
       ...environment(),
       ...{ HOME: home, ACCORD_LISTEN: listen, ACCORD_ADMIN_LISTEN: admin, PATH: `${home}/.bin:${process.env.PATH}` },
     };
-    this.#terminal = endAfterUs(
-      spawn('bash', ['--noprofile', '--norc'], { cwd: place, env: this.#variables, detached: true }),
-    );
+    this.#terminal = spawn('bash', ['--noprofile', '--norc'], { cwd: place, env: this.#variables, detached: true });
     this.#lines = createInterface({ input: this.#terminal.stdout as NodeJS.ReadableStream });
     this.#terminal.stdin?.write('set -euo pipefail\n');
   }
@@ -100,7 +97,7 @@ export class Reader {
    * @param npx absent: `accord` is run without npx, which takes half a second of each command
    */
   static async sitDown({ furnish, npx }: { furnish?: (place: string) => void; npx?: boolean } = {}): Promise<Reader> {
-    const home = removeAfterUs(await mkdtemp(join(tmpdir(), 'accord-guide-')));
+    const home = await mkdtemp(join(tmpdir(), 'accord-guide-'));
     await mkdir(join(home, '.bin'));
     await symlink(join(root, 'bin/accord.mjs'), join(home, '.bin/accord'));
     furnish?.(home);
@@ -138,11 +135,9 @@ export class Reader {
 
   /** In a group of its own, as a terminal makes one: Ctrl-C goes to all of it. */
   #start(command: string): void {
-    const server = endAfterUs(
-      spawn('bash', ['-c', this.#typed(command)], {
-        ...{ cwd: this.#place, env: this.#variables, detached: true, stdio: ['ignore', 'pipe', 'pipe'] },
-      }),
-    );
+    const server = spawn('bash', ['-c', this.#typed(command)], {
+      ...{ cwd: this.#place, env: this.#variables, detached: true, stdio: ['ignore', 'pipe', 'pipe'] },
+    });
     for (const stream of [server.stdout, server.stderr])
       stream?.on('data', (chunk) => {
         this.#seen += chunk;

@@ -4,7 +4,6 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { removeAfterUs } from '../helpers/after-us.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 import { until } from '../helpers/wait.ts';
 import { accord, freePort, Running, root } from './accord.ts';
@@ -34,7 +33,7 @@ const operate = (data: string, port: number | undefined) => {
 };
 
 beforeAll(async () => {
-  directory = removeAfterUs(await mkdtemp(join(tmpdir(), 'accord-processes-')));
+  directory = await mkdtemp(join(tmpdir(), 'accord-processes-'));
   await cp(join(root, 'examples'), join(directory, 'manifests'), { recursive: true });
   ports = await Promise.all([0, 1, 2, 3, 4, 5].map(freePort));
   variables = {

@@ -9,7 +9,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { endAfterUs, removeAfterUs } from '../helpers/after-us.ts';
 import { until, untilPasses } from '../helpers/wait.ts';
 import { issuerYaml, policyYaml, tenantYaml } from '../operator/manifests.ts';
 import { accord, environment, freePort, root } from './accord.ts';
@@ -21,7 +20,7 @@ afterEach(async () => {
 
 type Session = Awaited<ReturnType<typeof begin>>;
 
-const makeFolder = async () => removeAfterUs(await mkdtemp(join(tmpdir(), 'accord-session-')));
+const makeFolder = async () => await mkdtemp(join(tmpdir(), 'accord-session-'));
 const removeFolder = (folder: string) => rm(folder, { recursive: true, force: true, maxRetries: 10 });
 
 /**
@@ -53,12 +52,10 @@ async function begin(
     admin,
   ];
   const [file, ...first] = command as [string, ...string[]];
-  const child = endAfterUs(
-    spawn(file, [...first, ...args], {
-      ...{ cwd: root, env: { ...environment(), ...variables }, detached: true },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    }),
-  );
+  const child = spawn(file, [...first, ...args], {
+    ...{ cwd: root, env: { ...environment(), ...variables }, detached: true },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const printed = { text: '' };
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on('data', (chunk) => {

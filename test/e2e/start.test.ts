@@ -9,7 +9,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { removeAfterUs } from '../helpers/after-us.ts';
 import { until } from '../helpers/wait.ts';
 import { accord, freePort, Running, root } from './accord.ts';
 
@@ -53,7 +52,7 @@ async function unlock(bearer: string) {
 }
 
 beforeAll(async () => {
-  directory = removeAfterUs(await mkdtemp(join(tmpdir(), 'accord-e2e-')));
+  directory = await mkdtemp(join(tmpdir(), 'accord-e2e-'));
   await cp(join(root, 'examples'), join(directory, 'manifests'), { recursive: true });
   ports = [await freePort(), await freePort()];
 });

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const NAME = 'ACCORD_TEST_RUN';
+const NAME = 'TEST_RUN';
 /** A process that was told to end has ended by then. */
 const ENDING_MS_MAX = 10_000;
 

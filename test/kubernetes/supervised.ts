@@ -36,7 +36,7 @@ export class Supervised {
     chmodSync(this.folder, 0o711); // a Postgres in it runs as another user
     const script = join(import.meta.dirname, 'supervise.sh');
     // Whoever ends what a run has left (run-scratch.ts) finds it by that name. This ends by itself, and has a folder to remove.
-    const { ACCORD_TEST_RUN: _, ...own } = env;
+    const { TEST_RUN: _, ...own } = env;
     // A session of its own: Ctrl-C in a terminal is for the test run, whose end is then what ends this.
     this.#shell = spawn('bash', [script, this.folder, ...(apart ? ['apart'] : [])], {
       stdio: ['pipe', 'inherit', 'inherit'],
