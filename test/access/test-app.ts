@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import Fastify from 'fastify';
-import { afterAll } from 'vitest';
+
 import { JwksCache } from '../../server/core/auth/jwks.ts';
 import type { TenantAuth } from '../../server/core/auth/schema.ts';
 import { AccessTokens } from '../../server/core/auth/token-cache.ts';
@@ -26,6 +26,7 @@ import { disableTenant, eraseTenant, putTenant, readTenant, type TenantSpec } fr
 import { tenantWriter } from '../../server/writes/index.ts';
 import { tenantSpec } from '../core/auth/tenant-auth.ts';
 import { TestClock } from '../core/auth/test-clock.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
 import type { TestDatabase } from '../helpers/database.ts';
 
 export const baseUrl = 'https://accord.example';
@@ -82,7 +83,7 @@ export async function createTestApp(
   registerMemberRoutes(app, keyed);
   more(app);
   await app.ready();
-  afterAll(() => app.close());
+  closeAtEnd(() => app.close());
   const tenants = {
     database,
     clock,

@@ -2,9 +2,10 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
+
 import { type Account, signUp } from '../../server/accounts/index.ts';
 import { type OutboxFile, startOutbox } from '../../server/mail/index.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
 import { createTestServer, type TestServer } from '../helpers/server.ts';
 import { WallClock } from '../invitations/inviting.ts';
 
@@ -26,7 +27,7 @@ export async function createAccountsServer(): Promise<AccountsServer> {
   const server = await createTestServer({}, undefined, clock);
   const { services } = server;
   const directory = await mkdtemp(join(tmpdir(), 'accord-outbox-'));
-  afterAll(() => rm(directory, { recursive: true }));
+  closeAtEnd(() => rm(directory, { recursive: true }));
   return {
     ...server,
     clock,

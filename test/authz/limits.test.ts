@@ -1,5 +1,5 @@
 /** Bounds of decisions, each at the limit and one past it: batches, answers, budgets, the decision log. */
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { DecisionLog } from '../../server/authz/index.ts';
 import { createEncrypter } from '../../server/core/encrypter.ts';
 import { limits } from '../../server/core/limits.ts';
@@ -8,6 +8,7 @@ import { Engine, parseResult } from '../../server/policies/index.ts';
 import { Strikes } from '../../server/policies/strikes.ts';
 import { createCompiler, hostBuiltinNames } from '../../server/rego/index.ts';
 import { EventHints } from '../../server/room/events.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
 import { createTestServer, masterKey } from '../helpers/server.ts';
 import { looping } from './attacks.ts';
 
@@ -57,7 +58,7 @@ describe('answers', () => {
 describe('evaluations', async () => {
   const compiler = createCompiler({ workers: 1, observe: () => {} });
   const engines: Engine[] = [];
-  afterAll(async () => {
+  closeAtEnd(async () => {
     await compiler.close();
     for (const made of engines) await made.close();
   });

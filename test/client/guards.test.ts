@@ -2,9 +2,10 @@
 import type { AddressInfo } from 'node:net';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { type FastifyReply, type FastifyRequest, fastify } from 'fastify';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { expressGuard } from '../../packages/client/src/express.ts';
 import { fastifyGuard, type Refusal } from '../../packages/client/src/fastify.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
 import { freePort } from '../oidc/relying-party.ts';
 import { question, startForClient } from './start.ts';
 
@@ -34,7 +35,7 @@ async function startFastify() {
   };
   app.get('/page', { preHandler: fastifyGuard(accord, questionOf, page) }, handler);
   app.get('/page-away', { preHandler: fastifyGuard(away, questionOf, page) }, handler);
-  afterAll(() => app.close());
+  closeAtEnd(() => app.close());
   return app.listen({ port: 0, host: '127.0.0.1' });
 }
 
@@ -57,7 +58,7 @@ async function startExpress() {
   });
   const server = app.listen(0, '127.0.0.1');
   await new Promise((done) => server.once('listening', done));
-  afterAll(() => void server.close());
+  closeAtEnd(() => void server.close());
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 

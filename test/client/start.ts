@@ -1,8 +1,9 @@
 /** A server with a listener, and a tenant whose policy `car:read` allows ann, and defines an outcome of its own for odd. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll } from 'vitest';
+
 import { type ClientOptions, createClient } from '../../packages/client/src/index.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
 import { createOidcServer } from '../oidc/relying-party.ts';
 
 const rego = `package accord
@@ -64,7 +65,7 @@ export async function startProxy(origin: string, decide: (number: number) => 'pa
     response.writeHead(answer.status).end(await answer.text());
   });
   await new Promise<void>((done) => proxy.listen(0, '127.0.0.1', done));
-  afterAll(() => {
+  closeAtEnd(() => {
     proxy.closeAllConnections();
     proxy.close();
   });

@@ -1,8 +1,9 @@
 /** The access log: what a line has, and what it never has. */
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createApp } from '../../server/app.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
 import { createTestServer } from '../helpers/server.ts';
 
 const server = await createTestServer({ ACCORD_ACCESS_LOG: 'true', ACCORD_TRUST_PROXY: '127.0.0.0/8' });
@@ -18,7 +19,7 @@ async function listen(setting: 'true' | 'false') {
     accessLogTo: { write: (line: string) => void lines.push(line) },
   });
   await made.listen({ host: '127.0.0.1', port: 0 });
-  afterAll(() => made.close());
+  closeAtEnd(() => made.close());
   return made;
 }
 

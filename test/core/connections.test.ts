@@ -3,10 +3,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import Fastify from 'fastify';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createAdmin } from '../../server/admin.ts';
 import { limits } from '../../server/core/limits.ts';
 import { boundConnections, connectionOptions, endConnectionsOnClose } from '../../server/http/connections.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
 import { createTestServer } from '../helpers/server.ts';
 
 type Client = { socket: Socket; text: () => string; closed: Promise<void> };
@@ -31,7 +32,7 @@ describe('with short times', async () => {
   app.post('/', async () => ({}));
   app.get('/never', () => new Promise(() => {}));
   await app.listen({ host: '127.0.0.1', port: 0 });
-  afterAll(() => app.close());
+  closeAtEnd(() => app.close());
   const { port } = app.server.address() as AddressInfo;
 
   test.each([

@@ -1,10 +1,11 @@
 /** Connections that Postgres leaves without a word, or in the same breath as it opens them: a real Postgres behind a proxy. */
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import pg from 'pg';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Database } from '../../server/core/db/database.ts';
 import { listen } from '../../server/core/db/listen.ts';
 import { asAdmin } from '../helpers/admin.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 import { untilPasses } from '../helpers/wait.ts';
 
@@ -36,7 +37,7 @@ async function proxied(pass: (chunk: Buffer, from: 'client' | 'server', connecti
     for (const one of [client, server]) one.on('error', () => {});
   });
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  afterAll(() => {
+  closeAtEnd(() => {
     for (const socket of sockets) socket.destroy();
     proxy.close();
   });

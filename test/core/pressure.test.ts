@@ -1,9 +1,10 @@
 /** A server whose event loop is late on average (eventLoopDelayMsMax) tells requests to come back. */
 import { setImmediate as turn } from 'node:timers/promises';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createApp } from '../../server/app.ts';
 import { limits } from '../../server/core/limits.ts';
 import type { App } from '../../server/http/fastify.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
 import { createTestServer } from '../helpers/server.ts';
 
 const TURN_MS = 60;
@@ -12,7 +13,7 @@ const withBound = async (eventLoopDelayMsMax?: number) => {
   const bound = eventLoopDelayMsMax === undefined ? undefined : { eventLoopDelayMsMax };
   const app = await createApp(server.config, server.services, bound);
   await app.ready();
-  afterAll(() => app.close());
+  closeAtEnd(() => app.close());
   return app;
 };
 

@@ -1,11 +1,12 @@
 /** Traces, as a collector gets them by OTLP over HTTP in JSON, of a whole server; and a server whose collector is away. */
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ConfigError, readConfig, wantsTraces } from '../../server/core/config.ts';
 import type { Observation } from '../../server/core/observe.ts';
 import { startServer } from '../../server/main.ts';
 import { createServices } from '../../server/services.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
 import { createTestServer } from '../helpers/server.ts';
 
 const setUp = await createTestServer();
@@ -54,7 +55,7 @@ async function collector({ answers = true } = {}) {
     server.closeAllConnections();
     server.close();
   };
-  afterAll(close);
+  closeAtEnd(close);
   const resources = () => got.flatMap(({ body }) => JSON.parse(body).resourceSpans);
   const spans = (): OtlpSpan[] =>
     resources().flatMap((one) => one.scopeSpans.flatMap(({ spans: all }: { spans: OtlpSpan[] }) => all));

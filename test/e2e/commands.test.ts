@@ -1,7 +1,8 @@
 /** Each command that README.md and docs/ show is run, or is listed with the reason why it is not (commands.ts). */
 import { cpSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { closeAtEnd } from '../helpers/closing.ts';
 import { root } from './accord.ts';
 import { blocksOf, elsewhere, guides, unfencedOf, whyNot } from './commands.ts';
 import { Reader } from './guide.ts';
@@ -52,7 +53,7 @@ describe('on the examples', () => {
     const text = 'When you change a manifest, decisions follow. Ctrl-C stops everything.';
     await reader.follow({ does: 'await', line: 0, text });
   });
-  afterAll(() => reader?.leave());
+  closeAtEnd(() => reader?.leave());
 
   test.each(toRun)('$page', async ({ page, blocks }) => {
     for (const { line, text } of blocks) {

@@ -9,7 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { closeAtEnd } from '../helpers/closing.ts';
 import { keepPicture, movingPicture } from '../helpers/pictures.ts';
 import { until, WAIT_MS_MAX } from '../helpers/wait.ts';
 import { chromiumPath, howToGetChromium, skipsBrowser } from '../pages/chromium.ts';
@@ -57,7 +58,7 @@ describe.skipIf(skipsBrowser())('examples/app', () => {
     if (executablePath === undefined) throw new Error(`there is no Chromium: ${howToGetChromium}`);
     browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   });
-  afterAll(async () => {
+  closeAtEnd(async () => {
     await browser?.close();
     if (example?.exitCode === null) {
       example.kill('SIGTERM');

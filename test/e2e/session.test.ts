@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { closeAtEnd } from '../helpers/closing.ts';
 import { until, untilPasses } from '../helpers/wait.ts';
 import { issuerYaml, policyYaml, tenantYaml } from '../operator/manifests.ts';
 import { accord, environment, freePort, root } from './accord.ts';
@@ -103,7 +104,7 @@ describe('signals', () => {
   beforeAll(async () => {
     folder = await makeFolder();
   });
-  afterAll(() => removeFolder(folder));
+  closeAtEnd(() => removeFolder(folder));
   const toOne = (signal: NodeJS.Signals) => (child: ChildProcess) => void child.kill(signal);
   // As a terminal does: to everybody in the group.
   const toAll = (signal: NodeJS.Signals) => (child: ChildProcess) => void process.kill(-(child.pid as number), signal);

@@ -1,8 +1,9 @@
 /** A server on a database in which every table has many rows of few tenants, nothing of it due, and every statement is explained. */
 import pg from 'pg';
-import { afterAll } from 'vitest';
+
 import { tasksOf } from '../../server/main.ts';
 import type { Task } from '../../server/room/tasks.ts';
+import { closeAtEnd } from './closing.ts';
 import { createTestDatabase } from './database.ts';
 import { explainEverything } from './explained.ts';
 import { fill, tablesOf } from './filled.ts';
@@ -36,7 +37,7 @@ export async function createFilledServer() {
   await Promise.all(tasks.map(runOnce));
   const admin = new pg.Client({ connectionString: db.adminUrl });
   await admin.connect();
-  afterAll(() => admin.end());
+  closeAtEnd(() => admin.end());
   for (const table of (await tablesOf(admin)).filter((one) => !left.includes(one)))
     await fill(admin, table, ROWS[table] ?? (oneForEach.includes(table) ? TENANTS : ROWS_OF_OTHERS), {
       tenant: oneForEach.includes(table) ? `'t' || n` : `case when n % 2 = 0 then '${big}' else 't1' end`,

@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ParsedMail, simpleParser } from 'mailparser';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
-import { afterAll } from 'vitest';
+
 import { selfSigned } from '../core/auth/certificate.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
 
 export type Received = { from: string; to: string[]; secure: boolean; raw: string; mail: ParsedMail; user?: string };
 
@@ -55,7 +56,7 @@ export async function createSmtpServer(options: SMTPServerOptions = {}) {
     const listening = server.listen(0, '127.0.0.1', () => done((listening.address() as { port: number }).port));
   });
   const close = () => new Promise<void>((done) => server.close(done));
-  afterAll(close);
+  closeAtEnd(close);
   return { port, received, state, server };
 }
 
@@ -63,6 +64,6 @@ export async function createSmtpServer(options: SMTPServerOptions = {}) {
 export async function createSilentServer(): Promise<number> {
   const silent = createServer((socket) => socket.on('error', () => {}));
   await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done));
-  afterAll(() => new Promise((done) => silent.close(done)));
+  closeAtEnd(() => new Promise((done) => silent.close(done)));
   return (silent.address() as { port: number }).port;
 }

@@ -5,13 +5,14 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { verifyProof } from '../../server/core/auth/dpop.ts';
 import { sql } from '../../server/core/db/sql.ts';
 import { limits } from '../../server/core/limits.ts';
 import { fetchThrough } from '../../server/oidc/outgoing.ts';
 import { sweeping } from '../../server/oidc/sweeping.ts';
 import { asAdmin } from '../helpers/admin.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
 import { basic, createOidcServer } from './relying-party.ts';
 
 const server = await createOidcServer();
@@ -92,7 +93,7 @@ describe('requests of ours', () => {
     if (request.url === '/slow') return;
     response.end('x'.repeat(Number(request.url?.slice(1))));
   }).listen(0, '127.0.0.1');
-  afterAll(() => {
+  closeAtEnd(() => {
     big.close();
     big.closeAllConnections();
   });

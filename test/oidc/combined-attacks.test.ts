@@ -2,9 +2,10 @@
 import { connect } from 'node:net';
 import { decodeJwt, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import * as oc from 'openid-client';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createApp } from '../../server/app.ts';
 import { createServices } from '../../server/services.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
 import { begin, createAccount, logIn, webSpec } from './logging-in.ts';
 import { audience, Browser, basic, callback, createOidcServer, type Spec } from './relying-party.ts';
 
@@ -230,7 +231,7 @@ describe('DPoP proofs, at two servers of one database', async () => {
   await services.snapshots.start();
   const app = await createApp(first, services, { eventLoopDelayMsMax: 0 });
   await app.ready();
-  afterAll(async () => {
+  closeAtEnd(async () => {
     await app.close();
     await services.snapshots.close();
     await services.close();

@@ -6,7 +6,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { JwksCache, type KeysFinding } from '../../server/core/auth/jwks.ts';
 import { systemClock } from '../../server/core/clock.ts';
 import { createOutbound, type Outbound } from '../../server/core/outbound/outbound.ts';
@@ -15,6 +15,7 @@ import { Providers } from '../../server/oidc/providers.ts';
 import { UpstreamClient } from '../../server/oidc/upstream-client.ts';
 import type { LogInIssuer } from '../../server/oidc/upstream-issuers.ts';
 import type { TenantSnapshot } from '../../server/snapshot/index.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
 import { webSpec } from './logging-in.ts';
 import { createOidcServer } from './relying-party.ts';
 
@@ -32,7 +33,7 @@ async function listen(address: string, answer: (request: IncomingMessage, respon
   http.on('connection', () => seen.connections++);
   await new Promise<void>((done) => http.listen(0, address, done));
   seen.port = (http.address() as AddressInfo).port;
-  afterAll(() => {
+  closeAtEnd(() => {
     http.closeAllConnections();
     http.close();
   });

@@ -7,7 +7,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { MessageChannel, Worker } from 'node:worker_threads';
-import { afterAll, onTestFinished } from 'vitest';
+import { onTestFinished } from 'vitest';
+import { closeAtEnd } from '../helpers/closing.ts';
 
 const examples = join(import.meta.dirname, '../../examples/token-enrichment');
 const read = (path: string) => readFileSync(join(examples, path), 'utf8');
@@ -32,7 +33,7 @@ export async function startTokenEndpoint(answer: (grant: Grant) => Promise<Grant
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  afterAll(() => {
+  closeAtEnd(() => {
     server.closeAllConnections();
     server.close();
   });
@@ -106,7 +107,7 @@ export async function keycloak(environment: Record<string, string>, claimName: s
     transferList: [port2],
     execArgv: [],
   });
-  afterAll(() => worker.terminate());
+  closeAtEnd(() => worker.terminate());
   port1.on('message', async ({ method, url, headers, body, timeoutMs }) => {
     const init = { method, headers, body, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) } as const;
     const answer = await fetch(url, init).then(

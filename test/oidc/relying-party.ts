@@ -2,12 +2,13 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import * as oc from 'openid-client';
-import { afterAll } from 'vitest';
+
 import { addSecret, type ClientSpec, putClient } from '../../server/clients/index.ts';
 import type { Clock } from '../../server/core/clock.ts';
 import { apiOwner } from '../../server/core/ownership.ts';
 import type { PortalOptions } from '../../server/room/room.ts';
 import type { TenantSpec } from '../../server/tenants/index.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
 import type { TestDatabase } from '../helpers/database.ts';
 import { createTestServer } from '../helpers/server.ts';
 
@@ -54,7 +55,7 @@ export async function createOidcServer(
     portal,
   );
   await server.app.listen({ port, host: '127.0.0.1' });
-  afterAll(() => server.app.server.closeAllConnections());
+  closeAtEnd(() => server.app.server.closeAllConnections());
   const writer = { owner: apiOwner, actor: 'member:test' };
   /** What the proxy does. */
   const strip = (url: string | URL) => {

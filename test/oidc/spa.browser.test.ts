@@ -7,10 +7,11 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page, Request } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { startOperation } from '../../cli/operation.ts';
 import { createOperatorMetrics } from '../../operator/index.ts';
 import { newContext } from '../helpers/chromium.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
 import { howToGetChromium, skipsBrowser } from '../pages/chromium.ts';
 import { createAccount, password } from './logging-in.ts';
 import { createOidcServer, freePort } from './relying-party.ts';
@@ -63,7 +64,7 @@ describe.skipIf(skipsBrowser())('examples/spa', async () => {
       serving.once('exit', (code) => reject(new Error(`serve.mjs ended with ${code}`)));
     });
   });
-  afterAll(async () => {
+  closeAtEnd(async () => {
     serving?.kill();
     await operation?.close();
     await rm(directory, { recursive: true });

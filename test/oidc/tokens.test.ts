@@ -3,12 +3,13 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { decodeJwt } from 'jose';
 import * as oc from 'openid-client';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { setAccountEnabled } from '../../server/accounts/index.ts';
 import { type ClientSpec, deleteClient, putClient } from '../../server/clients/index.ts';
 import { limits } from '../../server/core/limits.ts';
 import { apiOwner } from '../../server/core/ownership.ts';
 import type { TenantSnapshot } from '../../server/snapshot/index.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
 import { until } from '../helpers/wait.ts';
 import { begin, createAccount, logIn, password, webSpec } from './logging-in.ts';
 import { audience, Browser, basic, callback, createOidcServer, type Spec } from './relying-party.ts';
@@ -328,7 +329,7 @@ describe('logging out', () => {
       told.push(new URLSearchParams((await request.toArray()).join('')));
       response.end();
     }).listen(0, '127.0.0.1');
-    afterAll(() => receiver.close());
+    closeAtEnd(() => receiver.close());
     await once(receiver, 'listening');
     const { port } = receiver.address() as { port: number };
     const listening = await register(tenant, 'listening', {

@@ -2,11 +2,12 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import * as oc from 'openid-client';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { listIdentities, readAccount } from '../../server/accounts/index.ts';
 import { limits } from '../../server/core/limits.ts';
 import { linkHook, ownPagesCookie } from '../../server/oidc/index.ts';
 import type { UpstreamClient } from '../../server/oidc/upstream-client.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
 import { begin, createAccount, webSpec } from './logging-in.ts';
 import { Browser, createOidcServer, freePort, Jar } from './relying-party.ts';
 import { startUpstream } from './upstreams.ts';
@@ -21,7 +22,7 @@ async function startIssuer(answer: (response: ServerResponse, issuer: string) =>
   const issuer = `http://127.0.0.1:${port}`;
   const one = createServer((_request, response) => answer(response, issuer));
   await new Promise<void>((done) => one.listen(port, '127.0.0.1', done));
-  afterAll(() => {
+  closeAtEnd(() => {
     one.closeAllConnections();
     one.close();
   });

@@ -5,9 +5,10 @@
 import { createServer, type Server } from 'node:http';
 import * as oc from 'openid-client';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { listIdentities } from '../../server/accounts/index.ts';
 import { newContext } from '../helpers/chromium.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
 import { howToGetChromium, skipsBrowser } from '../pages/chromium.ts';
 import { createAccount, password, webSpec } from './logging-in.ts';
 import { createOidcServer, freePort } from './relying-party.ts';
@@ -45,7 +46,7 @@ describe.skipIf(skipsBrowser())('logging in by another issuer', async () => {
     });
     await new Promise<void>((done) => site.listen(Number(new URL(redirectUri).port), '127.0.0.1', done));
   });
-  afterAll(async () => {
+  closeAtEnd(async () => {
     site?.closeAllConnections();
     site?.close();
   });

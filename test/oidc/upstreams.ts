@@ -2,9 +2,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { exportJWK, generateKeyPair } from 'jose';
 import { type Adapter, type AdapterPayload, type Configuration, Provider } from 'oidc-provider';
-import { afterAll } from 'vitest';
+
 import { apiOwner } from '../../server/core/ownership.ts';
 import { putIssuer } from '../../server/issuers/index.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
 import { Browser, freePort, type Jar, type OidcServer } from './relying-party.ts';
 
 type Person = { email?: string; email_verified?: boolean; name?: string; locale?: string };
@@ -86,7 +87,7 @@ export async function startUpstream(options: { pages?: boolean; alg?: 'RS256' | 
     callback(request, response);
   });
   await new Promise<void>((done) => server.listen(port, '127.0.0.1', done));
-  afterAll(() => {
+  closeAtEnd(() => {
     server.closeAllConnections();
     server.close();
   });

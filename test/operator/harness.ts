@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, afterEach } from 'vitest';
+import { afterEach } from 'vitest';
 import {
   FileSource,
   LockLeadership,
@@ -25,6 +25,7 @@ import { Snapshots } from '../../server/snapshot/index.ts';
 import { loadEntityTypes } from '../../server/types/store.ts';
 import { tenantWriter } from '../../server/writes/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
 import { createTestDatabase, type TestDatabase } from '../helpers/database.ts';
 import { until as untilAnswered } from '../helpers/wait.ts';
 import { roomsOf, type TestServices } from './rooms.ts';
@@ -76,7 +77,7 @@ export async function createWorld(dates: Clock = systemClock) {
     operators.clear();
     for (const close of closers.splice(0).reverse()) await close();
   });
-  afterAll(async () => {
+  closeAtEnd(async () => {
     await engine.close();
     await compiler.close();
   });

@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { newContext } from '../helpers/chromium.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
 import { keepPicture, type pictures } from '../helpers/pictures.ts';
 import { skipsBrowser } from './chromium.ts';
 import { samples } from './samples.ts';
@@ -42,7 +43,7 @@ describe.skipIf(skipsBrowser())('in a browser', () => {
   });
   /** Tabs by their options, each used by one test after the other. The pages keep nothing in the browser. */
   const idle = new Map<string, Page>();
-  afterAll(async () => {
+  closeAtEnd(async () => {
     for (const page of idle.values()) await page.context().close();
     await site?.close();
   });
@@ -274,7 +275,7 @@ describe.skipIf(skipsBrowser())('in a browser', () => {
       });
       await new Promise<void>((done) => application.listen(0, done));
     });
-    afterAll(() => application?.close());
+    closeAtEnd(() => application?.close());
 
     test.each([true, false])('arrives, also where that redirects on; JavaScript: %s', async (javaScriptEnabled) => {
       const leading = await servePages(() => `${origin('127.0.0.1')}/callback?code=1&state=x`);

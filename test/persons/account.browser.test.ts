@@ -6,8 +6,9 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { newContext } from '../helpers/chromium.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
 import { createAccount, password, webSpec } from '../oidc/logging-in.ts';
 import { audience, createOidcServer } from '../oidc/relying-party.ts';
 import { chromiumPath, howToGetChromium } from '../pages/chromium.ts';
@@ -38,7 +39,7 @@ describe.skipIf(executablePath === undefined)('the account page', async () => {
     redirectUris: [callback],
   });
   await describeConsent();
-  afterAll(async () => {
+  closeAtEnd(async () => {
     application.closeAllConnections();
     application.close();
   });

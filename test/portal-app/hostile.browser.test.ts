@@ -4,8 +4,9 @@
  */
 import { createServer } from 'node:http';
 import type { Page } from 'playwright-core';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { putTenant } from '../../server/tenants/index.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
 import { manifestWriter, tenantSpec } from '../helpers/server.ts';
 import { untilPasses } from '../helpers/wait.ts';
 import { configClient } from '../policies/config-client.ts';
@@ -29,7 +30,7 @@ describe.skipIf(executablePath === undefined)('texts that try to be scripts', as
   if (executablePath === undefined) return;
   const foreign = createServer((_, answer) => answer.setHeader('content-type', 'text/html').end('<title>Evil</title>'));
   await new Promise<void>((done) => foreign.listen(0, 'localhost', done));
-  afterAll(() => foreign.close());
+  closeAtEnd(() => foreign.close());
   const elsewhere = `http://localhost:${(foreign.address() as { port: number }).port}/`;
   const spec = { displayName: attacks[1] as string, decisionLog: { mode: 'all' as const } };
   const site = await createPortal({ role: 'security-admin', tenant: spec });

@@ -8,10 +8,11 @@ import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync } fro
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { ensurePortalTenant } from '../../server/portal/index.ts';
 import type { TenantSpec } from '../../server/tenants/index.ts';
 import { newContext } from '../helpers/chromium.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { until } from '../helpers/wait.ts';
 import { freePort } from '../oidc/relying-party.ts';
@@ -77,7 +78,7 @@ export async function createPortal({ role, tenant: spec }: Member, environment: 
   const server = await createTestServer({ ...own, ...environment }, undefined, undefined, { directory });
   const [host, port] = listen.split(':');
   await server.app.listen({ host: host as string, port: Number(port) });
-  afterAll(() => server.app.server.closeAllConnections());
+  closeAtEnd(() => server.app.server.closeAllConnections());
   await ensurePortalTenant(server.services);
   await server.services.snapshots.refresh('portal');
   const tenant = await server.tenant({ displayName: 'Cars of Ghent', ...spec });

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose';
-import { afterAll } from 'vitest';
+import { closeAtEnd } from '../../helpers/closing.ts';
 
 type Key = { kid: string; alg: 'ES256' | 'RS256'; privateKey: CryptoKey; jwk: JWK };
 
@@ -77,6 +77,6 @@ export async function startIdentityProvider(): Promise<IdentityProvider> {
   const server = createServer((request, response) => provider.handle(request, response));
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   const provider = new IdentityProvider(server);
-  afterAll(() => provider.close());
+  closeAtEnd(() => provider.close());
   return provider;
 }

@@ -92,7 +92,7 @@ export const faults: readonly Fault[] = [
   {
     id: 'ledger/inbox-not-wiped',
     file: 'server/ledger/store.ts',
-    text: "ofInbox(who.isUser ? sql`(user_id = ${id} or (${acted}))` : acted),",
+    text: 'ofInbox(who.isUser ? sql`(user_id = ${id} or (${acted}))` : acted),',
     fault: '',
     harm: 'What was not sealed yet still names the person who was erased.',
     tests: ['test/ledger/append.test.ts', 'test/erasure/erasing.test.ts', 'test/consents/consents.test.ts'],

@@ -3,8 +3,9 @@
  * are kept; with TEST_LONG=1 or another seed OPA is asked, which needs Go.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createCompiler } from '../../../server/rego/compile.ts';
+import { closeAtEnd } from '../../helpers/closing.ts';
 import { drawn, isLong } from '../../helpers/long.ts';
 import { seed } from '../../helpers/seed.ts';
 import { hasGo, KEPT, keptOpa, type Opa, type OpaResult, startOpa } from './opa.ts';
@@ -17,7 +18,7 @@ const isKept = seed === KEPT.seed && !isLong;
 describe.skipIf(!isKept && !hasGo())("OPA's own evaluator", () => {
   const compiler = createCompiler();
   let opa: Opa | undefined;
-  afterAll(async () => {
+  closeAtEnd(async () => {
     opa?.close();
     await compiler.close();
   });
