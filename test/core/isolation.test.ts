@@ -2,12 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { Type } from 'typebox';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { Database } from '../../server/core/db/database.ts';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { Database, type Transaction } from '../../server/core/db/database.ts';
 import { identifier, sql } from '../../server/core/db/sql.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 
-const { database, adminUrl } = await createTestDatabase();
+const { database, url, adminUrl } = await createTestDatabase();
 const admin = new pg.Client({ connectionString: adminUrl });
 await admin.connect();
 const { rows: tables } = await admin.query<{ name: string; kind: string; tenant: boolean; forced: boolean }>(
@@ -71,15 +71,38 @@ describe('row-level security', () => {
     await expect(write).rejects.toThrow(/row-level security/);
     expect(await database.tenant('one', (tx) => tx.run(sql`delete from accord.policy where tenant = 'two'`))).toBe(0);
   });
-  test('a setting does not outlive its transaction', async () => {
-    await database.tenant('one', async () => {});
-    const one = new Database({ url: adminUrl, poolMax: 1, applicationName: 'test', observe: () => {} });
-    await one.tenant('one', async () => {});
-    const left = await one.tenant('', (tx) =>
-      tx.one(Type.Object({ t: Type.String() }), sql`select current_setting('accord.tenant', true) as t`),
-    );
-    await one.close();
-    expect(left.t).toBe('');
+  test('no setting outlives its transaction', async () => {
+    const connect = vi.spyOn(pg.Client.prototype, 'connect');
+    const other = new Database({ url, poolMax: 1, applicationName: 'test', observe: () => {} });
+    const look = (tx: Transaction) => tx.one(Count, sql`select count(*)::int as n from accord.policy`);
+    const transactions: Record<string, () => Promise<unknown>> = {
+      tenant: () => other.tenant('one', look),
+      read: () => other.read('one', look),
+      readEach: () => other.readEach('one', ['one', 'two'], look),
+      write: () => other.write('one', look),
+      'write that is not durable': () => other.write('one', look, { durable: false }),
+      tenantSnapshot: () => other.tenantSnapshot('one', look),
+      reader: () => other.reader('one', 'support', (tx) => tx.one(Count, sql`select 1 as n`)),
+      system: () => other.system(look),
+      systemPipelined: () => other.systemPipelined(look),
+      systemSnapshot: () => other.systemSnapshot(look),
+    };
+    // What the connections are like before any: the pools keep them.
+    await Promise.all([other.assertConfined(), other.systemSnapshot(look)]);
+    const clients = connect.mock.contexts as pg.Client[];
+    connect.mockRestore();
+    const state = `select current_user, coalesce(current_setting('accord.tenant', true), '') as tenant,
+      current_setting('transaction_read_only') as read_only, current_setting('synchronous_commit') as synchronous,
+      current_setting('transaction_timeout') as time, current_setting('transaction_isolation') as isolation`;
+    const states = () => Promise.all(clients.map(async (client) => (await client.query(state)).rows[0]));
+    const before = await states();
+    expect(before).toMatchObject([{ tenant: '' }, { tenant: '' }]);
+    for (const [name, run] of Object.entries(transactions)) {
+      await run();
+      expect(await states(), name).toEqual(before);
+    }
+    expect(clients).toHaveLength(2);
+    await other.close();
   });
   test('tables without tenants are closed to the ordinary role', async () => {
     await expect(database.tenant('one', (tx) => tx.run(sql`select 1 from accord.installation_key`))).rejects.toThrow(

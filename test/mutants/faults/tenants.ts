@@ -58,6 +58,14 @@ export const faults: readonly Fault[] = [
     tests: ['test/core/schema.test.ts', 'test/graphql/reading.test.ts'],
   },
   {
+    id: 'tenants/tenant-of-the-session',
+    file: 'server/core/db/database.ts',
+    text: 'pg.escapeLiteral(tenant)}, true)`;',
+    fault: 'pg.escapeLiteral(tenant)}, false)`;',
+    harm: 'A connection keeps the tenant of its last transaction: a statement that names none sees the rows of that one.',
+    tests: ['test/core/isolation.test.ts'],
+  },
+  {
     id: 'tenants/late-statement',
     file: 'server/core/db/transaction.ts',
     text: "if (this.#ended) return Promise.reject(new Error('a statement came after the end of its transaction'));",
