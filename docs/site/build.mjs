@@ -60,5 +60,6 @@ await build();
 if (values.build) process.stdout.write('The site is in docs/site/dist.\n');
 else {
   const { serve } = await import('./serve.ts');
-  process.stdout.write(`The documentation is at ${await serve(values.listen)}. Ctrl-C stops it.\n`);
+  const { address } = await serve(values.listen);
+  process.stdout.write(`The documentation is at ${address}. Ctrl-C stops it.\n`);
 }

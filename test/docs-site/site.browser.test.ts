@@ -20,7 +20,9 @@ const looks = [
 describe.skipIf(skipsSite() || skipsBrowser())('the site in a browser', () => {
   let address: string;
   beforeAll(async () => {
-    address = await serve(`127.0.0.1:${await freePort()}`);
+    const site = await serve(`127.0.0.1:${await freePort()}`);
+    address = site.address;
+    return site.close;
   });
 
   async function open({ width, colorScheme }: (typeof looks)[number]) {
