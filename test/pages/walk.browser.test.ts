@@ -117,6 +117,7 @@ describe.skipIf(skipsBrowser())('in a browser', () => {
 
   test('the inspection finds what is wrong', async () => {
     await using opened = await open({ viewport: { width: 320, height: 800 } });
+    await opened.page.goto('about:blank'); // the policy of our own pages would refuse its styles
     await opened.page.setContent(
       '<main><input name="a"><a href="#x">x</a><button style="height: 20px">b</button><p style="color: #999; width: 400px">grey</p></main>',
     );
