@@ -20,7 +20,7 @@ describe('steps', () => {
 const isolated = `import { expect, test } from 'vitest';
 test('passes, with a promise that nobody waits for', async () => {
   if (process.env.AGAIN !== '1') void Promise.reject(new Error('nobody waits'));
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await new Promise((resolve) => setTimeout(resolve, 50)); // the promise is found meanwhile
 });`;
 
 async function runIn(folder: string, again: boolean, ...given: string[]): Promise<Run> {

@@ -18,6 +18,7 @@ const files: Record<string, [does: string, said?: string]> = {
   timer: ['setInterval(() => {}, 60_000)', '+ Timeout'],
   server: ['createServer().listen(0)', '+ TCPServerWrap'],
   variableAndBack: ['process.env.LEFT = "1"; onTestFinished(() => { delete process.env.LEFT; })'],
+  // Closed in time.
   closesSoon: ['const server = createServer().listen(0); setTimeout(() => server.close(), 100)'],
 };
 

@@ -29,11 +29,12 @@ const durations: Record<string, ByFile[string]> = {};
 const STOPPING_MS_MAX = 5000;
 const running = new Set<ChildProcess>();
 let stoppedBy: NodeJS.Signals | undefined;
-// Whoever stops us stops vitest, which would wait for the test that runs. What is left is removed after us (run-scratch.ts).
+// Whoever stops us stops vitest. What is left is removed after us (run-scratch.ts).
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => {
     stoppedBy = signal;
     for (const child of running) child.kill('SIGTERM');
+    // It would wait for the test that runs.
     setTimeout(() => process.exit(128 + constants.signals[signal]), STOPPING_MS_MAX);
   });
 

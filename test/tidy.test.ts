@@ -180,3 +180,19 @@ describe('homes', () => {
     expectOnlyIn([], /\b(one|many|maybe|checkRows)\(\s*(Type\.|Nullable\()/);
   });
 });
+
+/** What only waits for time says why (test/helpers/wait.ts has what waits for something). */
+test('a test that sleeps says why, in a comment at the line or over it', () => {
+  const silent = sources
+    .filter((file) => file.startsWith('test/') && file !== 'test/helpers/wait.ts')
+    .flatMap((file) => {
+      const lines = text(file).split('\n');
+      const isSaid = (at: number) => / \/\/ /.test(lines[at] ?? '') || /^ *\/\/ /.test(lines[at - 1] ?? '');
+      return lines.flatMap((line, at) =>
+        /\bsleep\(|\bsetTimeout\((?!\w+, ms)|vi\.waitFor|Math\.random\(/.test(line) && !isSaid(at)
+          ? [`${file}:${at + 1}`]
+          : [],
+      );
+    });
+  expect(silent).toEqual([]);
+});

@@ -22,7 +22,7 @@ while (taken < Number(rounds)) {
     () => false,
   );
   if (!alone) overlaps++;
-  await sleep(1);
+  await sleep(1); // the others meet it while it is held
   if (alone) await rm(held);
   await release();
 }

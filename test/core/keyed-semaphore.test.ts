@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { Database } from '../../server/core/db/database.ts';
 import { sql } from '../../server/core/db/sql.ts';
 import { KeyedSemaphore } from '../../server/core/keyed-semaphore.ts';
 import { createTestDatabase } from '../helpers/database.ts';
+import { turns } from '../helpers/wait.ts';
 
 const { url } = await createTestDatabase();
 
@@ -19,13 +19,13 @@ describe('the semaphore', () => {
         return promise;
       }),
     );
-    await sleep(0);
+    await turns();
     expect(entered).toEqual([0, 1]);
     await semaphore.run('b', async () => entered.push(9));
     expect(entered).toEqual([0, 1, 9]);
     releases[1]?.resolve();
     await runs[1];
-    await sleep(0);
+    await turns();
     expect(entered).toEqual([0, 1, 9, 2]);
     for (const { resolve } of releases) resolve();
     await Promise.all(runs);

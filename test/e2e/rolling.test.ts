@@ -78,7 +78,7 @@ test('a server begins when its schema is there, and leaves without losing a requ
   // Callers that go on for a while, on connections that they keep: each is answered, and asked to go elsewhere.
   const callers = Array.from({ length: 4 }, async () => {
     for (let left = 0; left < 25; ) {
-      const [{ status, headers }] = await Promise.all([ask(), sleep(CALLER_PAUSE_MS)]);
+      const [{ status, headers }] = await Promise.all([ask(), sleep(CALLER_PAUSE_MS)]); // a pace, not a wait
       expect([401, 404]).toContain(status);
       if (headers.connection === 'close') left++;
     }

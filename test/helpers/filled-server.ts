@@ -22,6 +22,7 @@ const TURN_MS = 500;
 
 export async function runOnce(task: Task): Promise<void> {
   const stop = new AbortController();
+  // Their statements are sent by then; what is sent later in a slow run is not looked at.
   if (lasting.includes(task.name)) setTimeout(() => stop.abort(), TURN_MS);
   await task.run(stop.signal);
 }

@@ -80,7 +80,7 @@ const changes = (): string[] =>
 // Registered before the hooks of the file, and run after them.
 afterAll(async () => {
   for (const until = performance.now() + settleMsMax; changes().length > 0 && performance.now() < until; )
-    await sleep(20);
+    await sleep(20); // what is closing tells nobody
   const left = changes();
   if (left.length > 0) throw new Error(`This file leaves something behind in its process. ${left.join('; ')}`);
 });

@@ -34,6 +34,7 @@ export function createRunScratch(): RunScratch {
     directory,
     env: { [NAME]: name, TMPDIR: temporary },
     async leftRunning(endingMsMax = ENDING_MS_MAX) {
+      // A process of somebody else tells nobody that it ends.
       for (const end = performance.now() + endingMsMax; ; await sleep(100)) {
         const left = processesOf(name);
         if (left.length === 0 || performance.now() > end) return left;

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 
 const given = process.env.ACCORD_SEED;
 
+// A new one for each file, when asked for.
 export const seed = given === 'random' ? Math.trunc(Math.random() * 2 ** 31) : Number(given ?? 20_261_123);
 if (!Number.isInteger(seed)) throw new Error(`ACCORD_SEED is a whole number or "random", not ${given}`);
 

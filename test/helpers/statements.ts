@@ -5,6 +5,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Transaction } from '../../server/core/db/transaction.ts';
+import { turns } from './wait.ts';
 
 const root = join(import.meta.dirname, '../../server');
 
@@ -37,6 +38,7 @@ export async function statementsOfStores(): Promise<Map<string, Set<string>>> {
         texts.add(text);
         return { rows: [], rowCount: 0 };
       });
+      // What waits for something else than Postgres has sent what it sends.
       for (const rest of [
         something,
         little,
@@ -51,7 +53,7 @@ export async function statementsOfStores(): Promise<Map<string, Set<string>>> {
           [note, ...rest],
           [anything, note, ...rest],
         ])
-          await Promise.race([tried(value as Called, given), new Promise((done) => setTimeout(done, 50))]);
+          await Promise.race([tried(value as Called, given), turns()]);
       all.set(`${file.slice(root.length + 1)} ${name}`, texts);
     }
   }

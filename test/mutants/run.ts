@@ -70,6 +70,7 @@ class Copy {
     this.#changed.clear();
     worker.send(work);
     const silent = new AbortController();
+    // A fault may make a test go on for ever.
     const timer = setTimeout(() => silent.abort(), SILENT_MS_MAX * (1 + files.length));
     try {
       const [answer] = await once(worker, 'message', { signal: silent.signal });

@@ -88,8 +88,7 @@ async function live(seed: number): Promise<void> {
   const before = world.observations.length;
   for (let step = 0; step < 30; step++) {
     act(source, pick);
-    // The next change meets the operator at another moment of its work.
-    if (random() < 0.5) await sleep(random() * 12);
+    if (random() < 0.5) await sleep(random() * 12); // the next change meets the operator at another moment of its work
   }
   await source.settle();
   // A type that is in use is tried again for as long as it is: nobody tells of what uses it.

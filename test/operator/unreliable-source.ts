@@ -72,6 +72,6 @@ export class UnreliableSource extends MemorySource {
   }
 
   #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => setTimeout(resolve, this.#random() * ms));
+    return new Promise((resolve) => setTimeout(resolve, this.#random() * ms)); // its answers come in any order
   }
 }

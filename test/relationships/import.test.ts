@@ -6,6 +6,7 @@ import { sql } from '../../server/core/db/sql.ts';
 import { limits } from '../../server/core/limits.ts';
 import { seedEntities } from '../../server/relationships/index.ts';
 import { createTestServer } from '../helpers/server.ts';
+import { until } from '../helpers/wait.ts';
 import { sharingTenant } from './sharing.ts';
 
 const server = await createTestServer();
@@ -211,7 +212,7 @@ describe('import', () => {
     cut.on('error', () => {});
     cut.write(`${lines.slice(0, limits.importBatchLinesMax + 100).join('\n')}\n`);
     const progress = async () => (await cars.backend('GET', '/relationships/imports/cut')).body;
-    while ((await progress())?.lines !== limits.importBatchLinesMax) await new Promise((done) => setTimeout(done, 20));
+    await until('the first batch', async () => (await progress())?.lines === limits.importBatchLinesMax);
     cut.destroy();
     const half = await progress();
     expect(half.finishedAt).toBeUndefined();

@@ -17,7 +17,7 @@ function tenant() {
       state.readAt.push(Date.now() - started);
       state.most = Math.max(state.most, ++state.reading);
       const committed = state.committed;
-      await new Promise((resolve) => setTimeout(resolve, 3));
+      await new Promise((resolve) => setTimeout(resolve, 3)); // of a clock that the tests move
       state.reading--;
       if (state.failing) throw new Error('the database is away');
       if (committed > state.current) serve(committed);

@@ -145,6 +145,7 @@ describe('addresses', () => {
     await expect(pool(200).send({})).rejects.toThrow('no complete answer within 200 ms');
     const aborting = new AbortController();
     const sent = pool(5000).send({}, aborting.signal);
+    // While the request is on its way, or before: the answer is the same.
     setTimeout(() => aborting.abort(new Error('the lane is lost')), 50);
     await expect(sent).rejects.toThrow('the lane is lost');
     await expect(pool(5000).send({}, AbortSignal.abort(new Error('lost before')))).rejects.toThrow('lost before');
@@ -179,7 +180,7 @@ describe('look-ups', () => {
     let most = 0;
     const resolve = async () => {
       most = Math.max(most, ++running);
-      await new Promise((done) => setTimeout(done, 5));
+      await new Promise((done) => setTimeout(done, 5)); // the others come meanwhile
       running--;
       return [{ address: '127.0.0.1', family: 4 }];
     };

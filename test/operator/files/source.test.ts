@@ -143,7 +143,7 @@ describe('the source of files', () => {
       await rename(one.path('a.yaml'), one.path('a.yaml~'));
       await sleep(20); // a scan may find it so
       await writeFile(one.path('a.yaml'), '');
-      await sleep(20);
+      await sleep(20); // the same
       await writeFile(one.path('a.yaml'), tenantYaml('aa', `limits: {maxPolicies: ${i + 1}}`));
       await until(() => JSON.stringify(one.source.get('Tenant//aa')?.checked ?? '').includes(`"maxPolicies":${i + 1}`));
     }
