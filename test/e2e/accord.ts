@@ -46,7 +46,9 @@ export class Running {
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return this.child.exitCode;
     const gone = this.gone();
-    this.child.kill(signal);
+    // What cannot be passed on goes to the whole group.
+    if (signal === 'SIGKILL') process.kill(-(this.child.pid as number), signal);
+    else this.child.kill(signal);
     return gone;
   }
 

@@ -85,5 +85,5 @@ test('a server begins when its schema is there, and leaves without losing a requ
   });
   await Promise.all(callers);
   agent.destroy();
-  server.child.kill('SIGKILL');
+  await server.stop('SIGKILL');
 });
