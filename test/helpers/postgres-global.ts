@@ -59,7 +59,9 @@ async function start(): Promise<Running> {
 function removeAfterUs(directory: string): void {
   const script =
     'while kill -0 "$1" || kill -0 "$(head -n 1 "$2/data/postmaster.pid")"; do sleep 0.5; done 2>/dev/null; rm -rf "$2"';
-  spawn('sh', ['-c', script, 'sh', String(process.pid), directory], { detached: true, stdio: 'ignore' }).unref();
+  // Without the name of the run, by which its processes are killed (run-scratch.ts).
+  const { TEST_RUN: _, ...env } = process.env;
+  spawn('sh', ['-c', script, 'sh', String(process.pid), directory], { detached: true, stdio: 'ignore', env }).unref();
 }
 
 /** In memory, where there is room. */
