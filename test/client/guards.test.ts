@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { expressGuard } from '../../packages/client/src/express.ts';
 import { fastifyGuard, type Refusal } from '../../packages/client/src/fastify.ts';
 import { closeAtEnd } from '../helpers/closing.ts';
-import { freePort } from '../oidc/relying-party.ts';
+import { freePort } from '../helpers/free-port.ts';
 import { question, startForClient } from './start.ts';
 
 const { client } = await startForClient();

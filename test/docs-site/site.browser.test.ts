@@ -5,8 +5,9 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { serve } from '../../docs/site/serve.ts';
-import { freePort } from '../e2e/accord.ts';
+
 import { newContext } from '../helpers/chromium.ts';
+import { freePort } from '../helpers/free-port.ts';
 import { skipsBrowser } from '../pages/chromium.ts';
 import { skipsSite } from './built.ts';
 

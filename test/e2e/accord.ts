@@ -1,8 +1,5 @@
 /** The `accord` command in processes of its own, as a person or a container runs it: with the machine's own Node. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
@@ -54,24 +51,5 @@ export class Running {
 
   gone(): Promise<number | null> {
     return new Promise((resolve) => this.child.once('exit', resolve));
-  }
-}
-
-/** Systems give ports above these to whoever asks for any: what is free now is nobody's until it is listened on. */
-const PORTS = [10_000, 32_000] as const;
-
-/** A port on which nobody listens, and nobody else is given meanwhile. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(...PORTS);
-    const server = createServer().listen(port, '127.0.0.1');
-    const isFree = await once(server, 'listening').then(
-      () => true,
-      () => false,
-    );
-    if (!isFree) continue;
-    server.close();
-    await once(server, 'close');
-    return port;
   }
 }

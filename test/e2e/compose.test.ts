@@ -12,9 +12,10 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { type EmbeddedPostgres, startPostgres } from '../../server/embedded/postgres.ts';
+import { freePort } from '../helpers/free-port.ts';
 import { type PostgresProxy, startPostgresProxy } from '../helpers/postgres-proxy.ts';
 import { untilPasses } from '../helpers/wait.ts';
-import { accord, environment, freePort, Running, root } from './accord.ts';
+import { accord, environment, Running, root } from './accord.ts';
 
 type Service = {
   image: string;

@@ -11,10 +11,11 @@ import { AxeBuilder } from '@axe-core/playwright';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { closeAtEnd } from '../helpers/closing.ts';
+import { freePort } from '../helpers/free-port.ts';
 import { keepPicture, movingPicture } from '../helpers/pictures.ts';
 import { until, WAIT_MS_MAX } from '../helpers/wait.ts';
 import { chromiumPath, howToGetChromium, skipsBrowser } from '../pages/chromium.ts';
-import { accord, environment, freePort, root } from './accord.ts';
+import { accord, environment, root } from './accord.ts';
 
 if (skipsBrowser()) {
   // biome-ignore lint/suspicious/noConsole: what is not tested is said aloud

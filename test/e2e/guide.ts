@@ -15,8 +15,9 @@ import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { expect } from 'vitest';
 import { isObject } from '../../crds/values.ts';
+import { freePort } from '../helpers/free-port.ts';
 import { untilPasses } from '../helpers/wait.ts';
-import { environment, freePort, root } from './accord.ts';
+import { environment, root } from './accord.ts';
 
 export type Step =
   | { does: 'run'; line: number; command: string; shown?: { as: 'json' | 'text'; text: string } }

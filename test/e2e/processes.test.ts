@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase } from '../helpers/database.ts';
+import { freePort } from '../helpers/free-port.ts';
 import { until } from '../helpers/wait.ts';
-import { accord, freePort, Running, root } from './accord.ts';
+import { accord, Running, root } from './accord.ts';
 
 const empty = await createTestDatabase('template1');
 

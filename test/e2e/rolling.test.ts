@@ -7,7 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase } from '../helpers/database.ts';
-import { accord, freePort, Running, root } from './accord.ts';
+import { freePort } from '../helpers/free-port.ts';
+import { accord, Running, root } from './accord.ts';
 
 /** Between two requests of a caller, who would otherwise be done before the server is told to stop. */
 const CALLER_PAUSE_MS = 5;

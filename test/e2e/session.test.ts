@@ -10,9 +10,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { closeAtEnd } from '../helpers/closing.ts';
+import { freePort } from '../helpers/free-port.ts';
 import { until, untilPasses } from '../helpers/wait.ts';
 import { issuerYaml, policyYaml, tenantYaml } from '../operator/manifests.ts';
-import { accord, environment, freePort, root } from './accord.ts';
+import { accord, environment, root } from './accord.ts';
 
 const undo: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -9,8 +9,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../helpers/free-port.ts';
 import { until } from '../helpers/wait.ts';
-import { accord, freePort, Running, root } from './accord.ts';
+import { accord, Running, root } from './accord.ts';
 
 const manifests = 26; // in examples/
 let directory: string;

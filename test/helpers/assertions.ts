@@ -1,4 +1,4 @@
-/** How many assertions each test made, for the table that the end of a run prints (progress-reporter.ts). */
+/** How many assertions each test made, for test/durations.json (progress-reporter.ts). */
 import { afterEach, expect } from 'vitest';
 
 declare module 'vitest' {

@@ -1,6 +1,5 @@
 /** A server on a database in which every table has many rows of few tenants, nothing of it due, and every statement is explained. */
 import pg from 'pg';
-
 import { tasksOf } from '../../server/main.ts';
 import type { Task } from '../../server/room/tasks.ts';
 import { closeAtEnd } from './closing.ts';

@@ -1,7 +1,8 @@
 /** The `accord` command in processes that end with the file of tests that starts them, however that ends. */
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import { environment, freePort, root } from '../e2e/accord.ts';
+import { environment, root } from '../e2e/accord.ts';
+import { freePort } from '../helpers/free-port.ts';
 import { Supervised } from './supervised.ts';
 
 let started: Supervised | undefined;

@@ -5,10 +5,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
+import { freePort } from '../helpers/free-port.ts';
 import { Certificates } from './certificates.ts';
 import { type KubeconfigUser, kubeconfigText } from './kubeconfig.ts';
 import { program } from './programs.ts';
-import { freePort, Supervised } from './supervised.ts';
+import { Supervised } from './supervised.ts';
 
 /** Namespaces with a network of their own (node.sh). */
 export type Apart = {

@@ -5,9 +5,10 @@ import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { afterAll, afterEach, expect, inject, test } from 'vitest';
 import { migrate, roleOf } from '../../server/core/db/migrate.ts';
-import { freePort } from '../e2e/accord.ts';
+
 import { useCluster } from '../helpers/cluster.ts';
 import { createTestDatabase } from '../helpers/database.ts';
+import { freePort } from '../helpers/free-port.ts';
 import { until } from '../helpers/wait.ts';
 import type { AccordProcess } from './accord-process.ts';
 import { type Installation, install, killOperators, query, startOperator, termOf } from './operators.ts';

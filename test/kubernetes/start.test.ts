@@ -6,8 +6,9 @@ import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { freePort, root } from '../e2e/accord.ts';
+import { root } from '../e2e/accord.ts';
 import { scratchFolder, useCluster } from '../helpers/cluster.ts';
+import { freePort } from '../helpers/free-port.ts';
 import { AccordProcess } from './accord-process.ts';
 
 const cluster = await useCluster();

@@ -1,8 +1,6 @@
 /** Processes that live in a temporary folder and never longer than this one, however it ends (supervise.sh). */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../helpers/wait.ts';
@@ -101,18 +99,5 @@ export class Supervised {
   async stop(): Promise<void> {
     this.#shell.stdin?.end();
     await this.#gone;
-  }
-}
-
-/** A free port below the ephemeral range, so that no outgoing connection takes it before it is used. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(20_000, 30_000);
-    const server = createServer();
-    const free = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false));
-      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-    });
-    if (free) return port;
   }
 }

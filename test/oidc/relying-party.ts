@@ -1,6 +1,4 @@
 /** A server with a real listener, clients of a tenant, openid-client as a strict relying party, and a browser of a few lines. */
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import * as oc from 'openid-client';
 
 import { addSecret, type ClientSpec, putClient } from '../../server/clients/index.ts';
@@ -10,19 +8,11 @@ import type { PortalOptions } from '../../server/room/room.ts';
 import type { TenantSpec } from '../../server/tenants/index.ts';
 import { closeAtEnd } from '../helpers/closing.ts';
 import type { TestDatabase } from '../helpers/database.ts';
+import { freePort } from '../helpers/free-port.ts';
 import { createTestServer } from '../helpers/server.ts';
 
 export const callback = 'http://127.0.0.1:9/cb';
 export const audience = 'https://api.test';
-
-/** @param wanted one that must be free; otherwise any */
-export async function freePort(wanted = 0): Promise<number> {
-  const server = createServer().listen(wanted, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  await new Promise((done) => server.close(done));
-  return port;
-}
 
 export type Spec = Partial<ClientSpec> & Pick<ClientSpec, 'grantTypes'>;
 

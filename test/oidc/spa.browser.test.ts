@@ -12,9 +12,10 @@ import { startOperation } from '../../cli/operation.ts';
 import { createOperatorMetrics } from '../../operator/index.ts';
 import { newContext } from '../helpers/chromium.ts';
 import { closeAtEnd } from '../helpers/closing.ts';
+import { freePort } from '../helpers/free-port.ts';
 import { howToGetChromium, skipsBrowser } from '../pages/chromium.ts';
 import { createAccount, password } from './logging-in.ts';
-import { createOidcServer, freePort } from './relying-party.ts';
+import { createOidcServer } from './relying-party.ts';
 
 if (skipsBrowser()) {
   // biome-ignore lint/suspicious/noConsole: what is not tested is said aloud

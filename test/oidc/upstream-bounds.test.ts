@@ -8,8 +8,9 @@ import { limits } from '../../server/core/limits.ts';
 import { linkHook, ownPagesCookie } from '../../server/oidc/index.ts';
 import type { UpstreamClient } from '../../server/oidc/upstream-client.ts';
 import { closeAtEnd } from '../helpers/closing.ts';
+import { freePort } from '../helpers/free-port.ts';
 import { begin, createAccount, webSpec } from './logging-in.ts';
-import { Browser, createOidcServer, freePort, Jar } from './relying-party.ts';
+import { Browser, createOidcServer, Jar } from './relying-party.ts';
 import { startUpstream } from './upstreams.ts';
 
 const server = await createOidcServer();

@@ -9,9 +9,10 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { listIdentities } from '../../server/accounts/index.ts';
 import { newContext } from '../helpers/chromium.ts';
 import { closeAtEnd } from '../helpers/closing.ts';
+import { freePort } from '../helpers/free-port.ts';
 import { howToGetChromium, skipsBrowser } from '../pages/chromium.ts';
 import { createAccount, password, webSpec } from './logging-in.ts';
-import { createOidcServer, freePort } from './relying-party.ts';
+import { createOidcServer } from './relying-party.ts';
 import { startUpstream } from './upstreams.ts';
 
 if (skipsBrowser()) {

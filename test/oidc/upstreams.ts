@@ -6,7 +6,8 @@ import { type Adapter, type AdapterPayload, type Configuration, Provider } from 
 import { apiOwner } from '../../server/core/ownership.ts';
 import { putIssuer } from '../../server/issuers/index.ts';
 import { closeAtEnd } from '../helpers/closing.ts';
-import { Browser, freePort, type Jar, type OidcServer } from './relying-party.ts';
+import { freePort } from '../helpers/free-port.ts';
+import { Browser, type Jar, type OidcServer } from './relying-party.ts';
 
 type Person = { email?: string; email_verified?: boolean; name?: string; locale?: string };
 

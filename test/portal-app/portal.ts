@@ -13,9 +13,9 @@ import { ensurePortalTenant } from '../../server/portal/index.ts';
 import type { TenantSpec } from '../../server/tenants/index.ts';
 import { newContext } from '../helpers/chromium.ts';
 import { closeAtEnd } from '../helpers/closing.ts';
+import { freePort } from '../helpers/free-port.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { until } from '../helpers/wait.ts';
-import { freePort } from '../oidc/relying-party.ts';
 import { chromiumPath, howToGetChromium } from '../pages/chromium.ts';
 import { enrolling, type Role } from '../portal/enrolling.ts';
 
