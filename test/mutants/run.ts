@@ -6,9 +6,9 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
+import { createRunScratch } from '../helpers/run-scratch.ts';
 import { testFiles, unitFiles } from '../units.ts';
 import { allFaults as all } from './all.ts';
 import { type Fault, partOf, withFault } from './fault.ts';
@@ -22,7 +22,7 @@ const SILENT_MS_MAX = 5 * 60_000;
 
 const root = join(import.meta.dirname, '../..');
 const foundFile = join(import.meta.dirname, 'found.json');
-const scratch = mkdtempSync(join(tmpdir(), 'accord-mutants-'));
+const scratch = createRunScratch();
 const running = new Set<ChildProcess>();
 let isStopped = false;
 
@@ -31,7 +31,6 @@ async function stopAll(): Promise<void> {
   const ends = [...running].map((child) => once(child, 'exit'));
   for (const child of running) child.kill('SIGTERM');
   await Promise.all(ends);
-  rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
 }
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, async () => {
@@ -47,11 +46,12 @@ class Copy {
   #changed = new Set<string>();
 
   constructor(name: string) {
-    this.#root = join(scratch, name);
+    this.#root = join(scratch.directory, name);
     const left = new Set(['node_modules', '.git', '.accord', '.cache']);
     cpSync(root, this.#root, {
       recursive: true,
-      filter: (from) => !left.has(basename(from)) && (relative(root, from) === '' || !from.startsWith(scratch)),
+      filter: (from) =>
+        !left.has(basename(from)) && (relative(root, from) === '' || !from.startsWith(scratch.directory)),
     });
     symlinkSync(join(root, 'node_modules'), join(this.#root, 'node_modules'));
   }
@@ -90,7 +90,7 @@ class Copy {
       cwd: this.#root,
       execArgv: process.execArgv,
       detached: true,
-      env: { ...process.env, NODE_COMPILE_CACHE: join(scratch, 'compiled') },
+      env: { ...process.env, ...scratch.env, NODE_COMPILE_CACHE: join(scratch.directory, 'compiled') },
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     running.add(worker);
@@ -114,7 +114,6 @@ if (chosen.length === 0) {
   console.error(
     `No fault is named ${given.join(' or ')}. Parts: ${[...new Set(all.map(({ id }) => partOf(id)))].join(', ')}`,
   );
-  rmSync(scratch, { recursive: true, force: true });
   process.exit(2);
 }
 
@@ -128,7 +127,6 @@ const wrong = chosen.flatMap((fault) => [
 ]);
 if (wrong.length > 0) {
   console.error(wrong.join('\n'));
-  rmSync(scratch, { recursive: true, force: true });
   process.exit(2);
 }
 
