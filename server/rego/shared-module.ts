@@ -1,6 +1,6 @@
 /**
- * The compiler's module, one for all threads of a process. The first thread loads it (0.4 s of CPU), and the others are given
- * it with all the code that V8 has made of it until then. That saves each of them a second of CPU and its 40 MB.
+ * The compiler's module, one for all threads of a process. The first thread loads it, and the others are given it with all the
+ * code that V8 has made of it until then: each of them starts with 0.4 s of CPU and not 0.7.
  */
 import type { ToWorker } from './compile-worker.ts';
 
