@@ -30,6 +30,8 @@ type ProgramOptions = {
   directory: string;
   /** The data directory. */
   local: string;
+  /** Its database was made, or migrated, by this start. */
+  isNew: boolean;
   progress: ReturnType<typeof createProgress>;
   stopped: Promise<unknown>;
   portal: PortalBuild;
@@ -39,7 +41,7 @@ type ProgramOptions = {
 
 /** @returns the exit code */
 export async function runProgram(options: ProgramOptions): Promise<number> {
-  const { choice, config, directory, local, progress, stopped, undo, portal } = options;
+  const { choice, config, directory, local, isNew, progress, stopped, undo, portal } = options;
   const baseUrl = baseUrlOf(config);
   const logInLinks = isOnlyHere(config, baseUrl);
   await writeRuntime(local, { baseUrl, logInLinks });
@@ -53,7 +55,8 @@ export async function runProgram(options: ProgramOptions): Promise<number> {
   });
   undo.push(() => services.close());
   undo.push(openOutbox(services, local));
-  services.rego.compiler.prepare();
+  // The policies of a new installation are all compiled; of another one those that changed, of which there may be none.
+  if (isNew) services.rego.compiler.prepare();
   let settled = false;
   const reconciling = ['The manifests that were found at the start are not reconciled yet.'];
   let running: Operation | undefined;
@@ -93,6 +96,8 @@ export async function runProgram(options: ProgramOptions): Promise<number> {
     );
     for (const line of [...refused, ...(first?.lines ?? []), ...links]) console.log(line);
     portal.ended.then(() => tellFailure(portal));
+    // Whoever changes a policy next does not wait until the compiler is loaded.
+    services.rego.compiler.prepare();
   }
   const why = await ending;
   if (why !== undefined)

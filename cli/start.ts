@@ -38,7 +38,9 @@ export async function run(parsed: Parsed): Promise<number> {
     undo.push(() => local.postgres.stop());
     const { runProgram } = await loadProgram();
     const config: Config = { ...base, ...local.environment };
-    return await runProgram({ choice, config, directory, local: local.directory, progress, stopped, undo, portal });
+    const { directory: at, migrated } = local;
+    const isNew = migrated.length > 0;
+    return await runProgram({ choice, config, directory, local: at, isNew, progress, stopped, undo, portal });
   } finally {
     progress.done();
     for (const step of undo.reverse()) await step();
