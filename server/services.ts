@@ -47,6 +47,8 @@ type ServiceOptions = {
   applicationName: string;
   portal?: PortalOptions;
   passwordCost?: BaseServices['passwordCost'];
+  /** Rooms that several servers of one process share, with their services: they are neither created nor closed here. */
+  given?: ReadonlyMap<Room, unknown>;
   /** @default the product's, which others may follow */
   rooms?: readonly [...typeof allRooms, ...Room[]];
 };
@@ -62,7 +64,7 @@ export function baseUrlOf(config: Config): string {
  * @throws ConfigError, MasterKeyError, or the database's error
  */
 export async function createServices(config: Config, options: ServiceOptions): Promise<Services> {
-  const { clock = systemClock, rooms = allRooms, applicationName } = options;
+  const { clock = systemClock, rooms = allRooms, given, applicationName } = options;
   allProblems(rooms);
   allEventTypes(rooms);
   const { observe, attach } = observers(config, options.observe);
@@ -78,10 +80,11 @@ export async function createServices(config: Config, options: ServiceOptions): P
       ...{ outbound: createOutbound(await outboundOptions(config)), baseUrl: baseUrlOf(config) },
       ...{ server: randomUUID(), scheduler: new FairScheduler(clock), eventHints: new EventHints() },
     };
-    const use = await createRooms(base, rooms);
+    const own = rooms.filter((room: Room) => !given?.has(room));
+    const use = await createRooms(base, own, given && (((room) => given.get(room)) as Use));
     const metrics = createMetrics(rooms.map((room: Room) => (meters) => room.metrics?.(use(room), meters)));
     attach(metrics);
-    const closing: (() => Promise<void>)[] = [() => closeRooms(rooms, use, observe)];
+    const closing: (() => Promise<void>)[] = [() => closeRooms(own, use, observe)];
     return {
       ...base,
       ...(servicesByName(rooms, use) as RoomServices),

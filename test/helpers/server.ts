@@ -9,6 +9,7 @@ import type { Writer } from '../../server/core/ownership.ts';
 import type { App } from '../../server/http/fastify.ts';
 import { mintClientToken, mintUserToken } from '../../server/keys/index.ts';
 import { ensureLocalMember, mintPortalToken } from '../../server/members/index.ts';
+import { type Compiler, createCompiler, regoRoom } from '../../server/rego/index.ts';
 import type { PortalOptions } from '../../server/room/room.ts';
 import { createServices, type Services } from '../../server/services.ts';
 import { putTenant, type TenantSpec } from '../../server/tenants/index.ts';
@@ -52,6 +53,14 @@ export const tenantSpec = (spec: Partial<TenantSpec> = {}): TenantSpec => ({
 /** The least that argon2id takes: 0.1 ms of CPU and not 34. test/accounts/log-in.test.ts has the real cost. */
 export const passwordCost = { memoryKib: 8, passes: 1 };
 
+const kept = globalThis as { __accordCompiler?: Compiler };
+
+/** A compiler takes half a second of CPU until it compiles: the servers of a process have one, and nobody closes it. */
+function compilerOfProcess(): Compiler {
+  kept.__accordCompiler ??= createCompiler();
+  return kept.__accordCompiler;
+}
+
 /** Call at the top of a file; it is closed after the file's tests. */
 export async function createTestServer(
   environment: Record<string, string> = {},
@@ -73,6 +82,7 @@ export async function createTestServer(
     applicationName: 'serve',
     observe: (one) => observations.push(one),
     passwordCost,
+    given: new Map([[regoRoom, { compiler: compilerOfProcess() }]]),
     ...(clock ? { clock } : {}),
     ...(portal ? { portal } : {}),
   });
