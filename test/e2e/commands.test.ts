@@ -48,6 +48,7 @@ describe('on the examples', () => {
           cpSync(join(root, name), join(place, name), { recursive: true });
         for (const name of ['package.json', 'node_modules', 'bin']) symlinkSync(join(root, name), join(place, name));
       },
+      prepared: { '.accord': 'examples' },
     });
     await reader.follow({ does: 'start', line: 0, command: 'accord start' });
     const text = 'When you change a manifest, decisions follow. Ctrl-C stops everything.';

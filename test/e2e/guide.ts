@@ -18,6 +18,7 @@ import { isObject } from '../../crds/values.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { untilPasses } from '../helpers/wait.ts';
 import { environment, root } from './accord.ts';
+import { copyPrepared, type Prepared } from './prepared.ts';
 
 export type Step =
   | { does: 'run'; line: number; command: string; shown?: { as: 'json' | 'text'; text: string } }
@@ -96,12 +97,22 @@ export class Reader {
   /**
    * @param furnish makes a folder of the reader's own to sit in. Absent: in the clone
    * @param npx absent: `accord` is run without npx, which takes half a second of each command
+   * @param prepared data directories, as paths from the reader's home, that are there before (prepared.ts)
    */
-  static async sitDown({ furnish, npx }: { furnish?: (place: string) => void; npx?: boolean } = {}): Promise<Reader> {
+  static async sitDown({
+    furnish,
+    npx,
+    prepared = {},
+  }: {
+    furnish?: (place: string) => void;
+    npx?: boolean;
+    prepared?: Record<string, Prepared>;
+  } = {}): Promise<Reader> {
     const home = await mkdtemp(join(tmpdir(), 'accord-guide-'));
     await mkdir(join(home, '.bin'));
     await symlink(join(root, 'bin/accord.mjs'), join(home, '.bin/accord'));
     furnish?.(home);
+    for (const [folder, kind] of Object.entries(prepared)) await copyPrepared(kind, join(home, folder));
     const listeners = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`] as const;
     return new Reader(home, furnish ? home : root, listeners, npx ? 'npx accord' : 'accord');
   }

@@ -14,6 +14,7 @@ import { freePort } from '../helpers/free-port.ts';
 import { until, untilPasses } from '../helpers/wait.ts';
 import { issuerYaml, policyYaml, tenantYaml } from '../operator/manifests.ts';
 import { accord, environment, root } from './accord.ts';
+import { copyPrepared } from './prepared.ts';
 
 const undo: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -36,23 +37,18 @@ async function begin(
   folder?: string,
 ) {
   const directory = folder ?? (await makeFolder());
-  if (folder === undefined) undo.push(() => removeFolder(directory));
+  const data = join(directory, 'data');
+  if (folder === undefined) {
+    undo.push(() => removeFolder(directory));
+    await copyPrepared('empty', data);
+  }
   const write = async (name: string, text: string) => writeFile(join(directory, 'manifests', name), text);
   await mkdir(join(directory, 'manifests'), { recursive: true });
   for (const [name, text] of Object.entries(manifests)) await write(name, text);
   const ports = [await freePort(), await freePort()];
   const [listen, admin] = ports.map((port) => `127.0.0.1:${port}`) as [string, string];
-  const data = join(directory, 'data');
-  const args = [
-    '--manifests',
-    join(directory, 'manifests'),
-    '--data',
-    data,
-    '--listen',
-    listen,
-    '--admin-listen',
-    admin,
-  ];
+  const places = ['--manifests', join(directory, 'manifests'), '--data', data];
+  const args = [...places, '--listen', listen, '--admin-listen', admin];
   const [file, ...first] = command as [string, ...string[]];
   const child = spawn(file, [...first, ...args], {
     ...{ cwd: root, env: { ...environment(), ...variables }, detached: true },
@@ -100,10 +96,11 @@ const one = { 'a.yaml': tenantYaml('aa') };
 const ready = 'Ctrl-C stops everything.';
 
 describe('signals', () => {
-  // One installation: to make its database takes longer than to start on it.
+  // One installation, on which the second test starts without anything to reconcile.
   let folder: string;
   beforeAll(async () => {
     folder = await makeFolder();
+    await copyPrepared('empty', join(folder, 'data'));
   });
   closeAtEnd(() => removeFolder(folder));
   const toOne = (signal: NodeJS.Signals) => (child: ChildProcess) => void child.kill(signal);
