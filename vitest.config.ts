@@ -1,5 +1,7 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { browser, kubernetes, plain, shared } from './test/groups.ts';
+import { LongestFirst } from './test/helpers/longest-first.ts';
 import { WAIT_MS_MAX } from './test/helpers/wait.ts';
 import { clusterForTests } from './test/kubernetes/programs.ts';
 
@@ -17,6 +19,12 @@ const noProcess = [
   '--disable-warning=SecurityWarning',
 ];
 
+/** More than four would wait for one Postgres. */
+const WORKERS_MAX = 4;
+const cores = Math.min(WORKERS_MAX, availableParallelism());
+/** A test with a database or a process of its own waits a third of its time. */
+const maxWorkers = Math.min(WORKERS_MAX, availableParallelism() + 1);
+
 export default defineConfig({
   test: {
     pool: 'forks',
@@ -28,6 +36,7 @@ export default defineConfig({
       exclude: ['packages/client/src/generated/**'],
       reporter: ['json-summary', 'html'],
     },
+    sequence: { sequencer: LongestFirst },
     experimental: { vcsProvider: './test/helpers/changed.ts' },
     // A worker is shared by the files of one project that follow one another: each has a place of its own in the order.
     projects: [
@@ -39,7 +48,7 @@ export default defineConfig({
           ...inOneProcess,
           // Coverage asks V8 by its inspector, which that mode refuses.
           ...(!process.argv.includes('--coverage') && { execArgv: noProcess }),
-          maxWorkers: 2,
+          maxWorkers: cores,
           sequence: { groupOrder: 1 },
         },
       },
@@ -50,7 +59,7 @@ export default defineConfig({
           include: shared,
           ...inOneProcess,
           globalSetup: [postgres],
-          maxWorkers: 2,
+          maxWorkers,
           sequence: { groupOrder: 2 },
         },
       },
@@ -62,7 +71,7 @@ export default defineConfig({
           exclude: [...plain, ...shared, ...browser, ...kubernetes],
           setupFiles,
           globalSetup: [postgres],
-          maxWorkers: 2,
+          maxWorkers,
           sequence: { groupOrder: 3 },
         },
       },
@@ -73,8 +82,7 @@ export default defineConfig({
           include: browser,
           ...inOneProcess,
           globalSetup: [postgres, 'test/helpers/chromium-global.ts'],
-          // A walk waits half of its time: for pauses of the page, and for what it draws.
-          maxWorkers: 3,
+          maxWorkers,
           sequence: { groupOrder: 4 },
         },
       },

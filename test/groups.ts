@@ -11,6 +11,7 @@ export const browser = testFiles().filter((file) => /^test\/(?!e2e\/).*\.browser
 const apart: Record<string, string> = {
   'test/client/client.test.ts': 'It leaves timers behind: requests that nobody answers go on after it.',
   'test/core/fair-scheduler.test.ts': 'On a busy machine, turns that it asked for still go on when it ends.',
+  'test/core/tracing.test.ts': 'It leaves timers behind: traces that nobody takes are kept after it.',
   'test/mail/liquid.test.ts': 'Its templates have 50 ms of CPU, also for the garbage of the files before it.',
   'test/mail/liquid-busy.test.ts': 'Its templates have 50 ms of CPU, also for the garbage of the files before it.',
   'test/mail/sending.test.ts': 'It leaves timers behind: attempts at silent mail servers go on after it.',
@@ -50,6 +51,7 @@ const folders = [
   'clients',
   'conformance',
   'consents',
+  'core',
   'decisions',
   'definitions',
   'docs.test.ts',

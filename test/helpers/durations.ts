@@ -10,7 +10,7 @@ export type ByFile = Readonly<Record<string, Durations & Counts>>;
 const GROWN_SECONDS_MIN = 5;
 const GROWN_FACTOR = 1.5;
 
-const secondsOf = (one: Durations) => one.start + one.import + one.setup + one.tests + one.hooks;
+export const secondsOf = (one: Durations) => one.start + one.import + one.setup + one.tests + one.hooks;
 
 /** The files that took longest, with their seconds. */
 export const slowest = (files: ByFile, count: number): [file: string, seconds: number][] =>

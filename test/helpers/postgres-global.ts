@@ -1,6 +1,6 @@
 /** Starts one Postgres for the whole run and migrates a template; each test file clones it (database.ts). */
 import { spawn } from 'node:child_process';
-import { mkdtemp, readdir, rm, stat, statfs } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import type { TestProject } from 'vitest/node';
 import { migrate } from '../../server/core/db/migrate.ts';
 import { type EmbeddedPostgres, startPostgres } from '../../server/embedded/postgres.ts';
 import { asAdmin } from './admin.ts';
+import { placeInMemory } from './memory.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -18,9 +19,6 @@ declare module 'vitest' {
 
 type Running = { postgres: EmbeddedPostgres; directory: string };
 
-const MEMORY = '/dev/shm';
-/** A run needs about 1 GB. Docker gives 64 MB unless it is told. */
-const MEMORY_BYTES_MIN = 4 * 2 ** 30;
 const PREFIX = 'accord-test-';
 /** By then a Postgres accepts connections, or never will. */
 const STARTING_MS_MAX = 10 * 60_000;
@@ -45,7 +43,7 @@ export default async function setup(project: TestProject) {
 }
 
 async function start(): Promise<Running> {
-  const place = await placeOfData();
+  const place = placeInMemory() ?? tmpdir();
   await removeLeftBehind(place);
   const directory = await mkdtemp(join(place, PREFIX));
   removeAfterUs(directory);
@@ -62,12 +60,6 @@ function removeAfterUs(directory: string): void {
   // Without the name of the run, by which its processes are killed (run-scratch.ts).
   const { TEST_RUN: _, ...env } = process.env;
   spawn('sh', ['-c', script, 'sh', String(process.pid), directory], { detached: true, stdio: 'ignore', env }).unref();
-}
-
-/** In memory, where there is room. */
-async function placeOfData(): Promise<string> {
-  const memory = await statfs(MEMORY).catch(() => undefined);
-  return memory !== undefined && memory.bavail * memory.bsize >= MEMORY_BYTES_MIN ? MEMORY : tmpdir();
 }
 
 /** What was left when the whole container of a run was killed: in memory it would stay until the machine starts again. */

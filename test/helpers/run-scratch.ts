@@ -2,13 +2,15 @@
  * What a run of the tests leaves behind, however it ends: nothing. All its processes have the run's name in their
  * environment, and all its temporary files are in one folder. A shell that outlives the run ends the ones and removes the other.
  */
-import { spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { placeInMemory } from './memory.ts';
 
 const NAME = 'TEST_RUN';
+const PREFIX = 'accord-run-';
 /** A process that was told to end has ended by then. */
 const ENDING_MS_MAX = 10_000;
 
@@ -22,7 +24,7 @@ export type RunScratch = {
 };
 
 export function createRunScratch(): RunScratch {
-  const directory = mkdtempSync(join(tmpdir(), 'accord-run-'));
+  const directory = makeFolder();
   // Postgres and containers of a run by root belong to other users, who have to come through.
   chmodSync(directory, 0o711);
   const temporary = join(directory, 'tmp');
@@ -43,6 +45,19 @@ export function createRunScratch(): RunScratch {
   };
 }
 
+/** In memory, where there is room: a Postgres of a test then waits for no disk. Docker mounts it without the right to execute. */
+function makeFolder(): string {
+  const inMemory = placeInMemory();
+  if (inMemory !== undefined) {
+    const directory = mkdtempSync(join(inMemory, PREFIX));
+    const script = join(directory, 'try');
+    writeFileSync(script, '#!/bin/sh\n', { mode: 0o755 });
+    if (spawnSync(script).status === 0) return directory;
+    rmSync(directory, { recursive: true });
+  }
+  return mkdtempSync(join(tmpdir(), PREFIX));
+}
+
 /** It reads /proc itself: we may have been killed. In its own environment it has no name of a run. */
 function cleanAfterUs(name: string, directory: string): void {
   const script = `while kill -0 "$1"; do sleep 0.5; done
@@ -50,7 +65,7 @@ for n in 1 2 3; do
   for file in $(grep -lsxz "${NAME}=$2" /proc/[0-9]*/environ); do pid=\${file#/proc/}; kill -9 "\${pid%/environ}"; done
   sleep 0.1
 done
-rm -rf "$3"`;
+for n in 1 2 3 4 5; do rm -rf "$3" && break; sleep 1; done`; // a Postgres on its way down still writes
   const { [NAME]: _, ...env } = process.env;
   spawn('sh', ['-c', script, 'sh', String(process.pid), name, directory], {
     cwd: '/',
