@@ -56,7 +56,12 @@ const postedSecret = ({ fields }: Grant) =>
 
 type Provider = {
   /** Another installation of the same provider, with other settings. */
-  with(settings: { base?: string; tenant?: string; secret?: string }): Promise<(userId: string) => Promise<object>>;
+  with(settings: {
+    base?: string;
+    tenant?: string;
+    secret?: string;
+    isPatient?: boolean;
+  }): Promise<(userId: string) => Promise<object>>;
   logIn(userId: string): Promise<object>;
   grants: readonly Grant[];
 };
@@ -68,11 +73,19 @@ async function withAuth0(): Promise<[World, Provider]> {
     (grant) => grant.type === 'application/json' && postedSecret(grant) && grant.fields.audience === AUDIENCE,
     () => ({ sub: `${client.id}@clients`, azp: client.id, gty: 'client-credentials', scope: 'pg:tenant:admin' }),
   );
-  const install: Provider['with'] = async ({ base = baseUrl, tenant = world.tenant, secret = client.secret }) =>
-    auth0({
-      ...{ CLIENT_ID: client.id, CLIENT_SECRET: secret, AUDIENCE, BASE_URL: base, TENANT: tenant },
-      ...{ CLAIM_NAME, TOKEN_URL: url },
-    }).logIn;
+  const install: Provider['with'] = async ({
+    base = baseUrl,
+    tenant = world.tenant,
+    secret = client.secret,
+    ...more
+  }) =>
+    auth0(
+      {
+        ...{ CLIENT_ID: client.id, CLIENT_SECRET: secret, AUDIENCE, BASE_URL: base, TENANT: tenant },
+        ...{ CLAIM_NAME, TOKEN_URL: url },
+      },
+      more,
+    ).logIn;
   return [world, { with: install, logIn: await install({}), grants }];
 }
 
@@ -85,12 +98,17 @@ async function withKeycloak(): Promise<[World, Provider]> {
       scope: 'profile pg:tenant:admin',
     }),
   );
-  const install: Provider['with'] = async ({ base = baseUrl, tenant = world.tenant, secret = client.secret }) => {
+  const install: Provider['with'] = async ({
+    base = baseUrl,
+    tenant = world.tenant,
+    secret = client.secret,
+    ...more
+  }) => {
     const environment = {
       ...{ ACCORD_CLIENT_ID: client.id, ACCORD_CLIENT_SECRET: secret, ACCORD_AUDIENCE: AUDIENCE },
       ...{ ACCORD_BASE_URL: base, ACCORD_TENANT: tenant, ACCORD_TOKEN_URL: url },
     };
-    const { logIn } = await keycloak(environment, 'https://claims\\.test/relationships');
+    const { logIn } = await keycloak(environment, 'https://claims\\.test/relationships', more);
     return (userId) => logIn(userId);
   };
   return [world, { with: install, logIn: await install({}), grants }];
@@ -109,11 +127,17 @@ async function withZitadel(): Promise<[World, Provider]> {
     // The target is asked for the claims of this token too.
     async () => ({ sub: '42', aud: [project], ...(await ofService?.()) }),
   );
-  const install: Provider['with'] = async ({ base = baseUrl, tenant = world.tenant, secret = client.secret }) => {
-    const target = await zitadel({
+  const install: Provider['with'] = async ({
+    base = baseUrl,
+    tenant = world.tenant,
+    secret = client.secret,
+    ...more
+  }) => {
+    const environment = {
       ...{ SIGNING_KEY: signingKey, TOKEN_URL: url, CLIENT_ID: client.id, CLIENT_SECRET: secret },
       ...{ SERVICE_USER_ID: '42', PROJECT_ID: project, BASE_URL: base, TENANT: tenant, CLAIM_NAME },
-    });
+    };
+    const target = await zitadel(environment, more);
     ofService = () => target.accessToken({ id: '42', machine: {} });
     return (id) => target.accessToken({ id, human: {} });
   };
@@ -167,7 +191,7 @@ describe.each([
       { secret: 'wrong' },
       { tenant: 'no-such-tenant' },
       { base: 'http://127.0.0.1:9' },
-      { base: silent.url },
+      { base: silent.url, isPatient: false },
     ]) {
       const logIn = await provider.with(settings);
       expect([settings, await logIn('auth0|alice')]).toEqual([settings, {}]);
