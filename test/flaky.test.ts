@@ -1,6 +1,7 @@
 /** What is run again in CI, by test/run.ts: a test that failed, then a file. What passes then is named; what fails again has failed. */
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
@@ -39,7 +40,8 @@ async function runIn(folder: string, again: boolean, ...given: string[]): Promis
 }
 
 async function folderOf(files: Record<string, string>): Promise<string> {
-  const folder = await mkdtemp(join(root, 'node_modules/.cache/flaky-'));
+  const folder = await mkdtemp(join(tmpdir(), 'flaky-'));
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
   onTestFinished(() => rm(folder, { recursive: true }));
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   return folder;

@@ -1,6 +1,7 @@
 /** The check of files that share a process: one that changes what the next finds fails, and what closes in time is nothing. */
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
@@ -26,7 +27,8 @@ const sourceOf = (does: string) =>
   `import { createServer } from 'node:net'; import { onTestFinished, test } from 'vitest'; test('does', () => { ${does} });`;
 
 test('each thing that is left behind fails its file by name', async () => {
-  const folder = await mkdtemp(join(root, 'node_modules/.cache/left-'));
+  const folder = await mkdtemp(join(tmpdir(), 'left-'));
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
   onTestFinished(() => rm(folder, { recursive: true }));
   for (const [name, [does]] of Object.entries(files)) await writeFile(join(folder, `${name}.test.mjs`), sourceOf(does));
   const setup = join(root, 'test/helpers/left-behind.ts');

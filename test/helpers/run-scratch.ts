@@ -1,44 +1,63 @@
 /**
- * What a run of the tests leaves behind, however it ends: nothing. All its processes have the run's name in their
- * environment, and all its temporary files are in one folder. A shell that outlives the run ends the ones and removes the other.
+ * What a run of the tests leaves behind, however it ends: nothing. All its temporary files are in one folder, and its
+ * processes have the run's name in their environment or the folder in their command line. A shell that outlives the run kills
+ * these processes and removes the folder. It needs /proc: elsewhere, processes are ended by who started them only.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { placeInMemory } from './memory.ts';
 
 const NAME = 'TEST_RUN';
 const PREFIX = 'accord-run-';
 /** A process that was told to end has ended by then. */
 const ENDING_MS_MAX = 10_000;
+const MEMORY = '/dev/shm';
+/** A run needs about 2 GB. Docker gives 64 MB unless it is told. */
+const MEMORY_BYTES_MIN = 4 * 2 ** 30;
 
 export type RunScratch = {
   /** For the reports of the run itself. */
   directory: string;
-  /** For its processes: TMPDIR, and the name by which they are found. */
+  /** For its processes: TMPDIR, a folder on the disk for what is large (TEST_DISK), and the name by which they are found. */
   env: Record<string, string>;
   /** Processes that still run after the time that they need to end: `PID command line`. Empty where there is no /proc. */
   leftRunning(endingMsMax?: number): Promise<string[]>;
 };
 
+/** For the environment of a process that gets no other variables of ours. */
+export const nameOfRun = (): Record<string, string> => {
+  const name = process.env[NAME];
+  return name === undefined ? {} : { [NAME]: name };
+};
+
 export function createRunScratch(): RunScratch {
+  removeLeftBehind();
   const directory = makeFolder();
+  const name = basename(directory);
+  cleanAfterUs(name, directory);
   // Postgres and containers of a run by root belong to other users, who have to come through.
   chmodSync(directory, 0o711);
   const temporary = join(directory, 'tmp');
   mkdirSync(temporary);
   chmodSync(temporary, 0o1777);
-  const name = basename(directory);
-  cleanAfterUs(name, directory);
   return {
     directory,
-    env: { [NAME]: name, TMPDIR: temporary },
+    env: { [NAME]: name, TMPDIR: temporary, TEST_DISK: tmpdir() },
     async leftRunning(endingMsMax = ENDING_MS_MAX) {
       // A process of somebody else tells nobody that it ends.
       for (const end = performance.now() + endingMsMax; ; await sleep(100)) {
-        const left = processesOf(name);
+        const left = processesOf(name, directory);
         if (left.length === 0 || performance.now() > end) return left;
       }
     },
@@ -47,40 +66,78 @@ export function createRunScratch(): RunScratch {
 
 /** In memory, where there is room: a Postgres of a test then waits for no disk. Docker mounts it without the right to execute. */
 function makeFolder(): string {
-  const inMemory = placeInMemory();
-  if (inMemory !== undefined) {
-    const directory = mkdtempSync(join(inMemory, PREFIX));
+  const prefix = `${PREFIX}${process.pid}-`;
+  if (hasRoomInMemory()) {
+    const directory = mkdtempSync(join(MEMORY, prefix));
     const script = join(directory, 'try');
     writeFileSync(script, '#!/bin/sh\n', { mode: 0o755 });
     if (spawnSync(script).status === 0) return directory;
     rmSync(directory, { recursive: true });
   }
-  return mkdtempSync(join(tmpdir(), PREFIX));
+  return mkdtempSync(join(tmpdir(), prefix));
 }
 
-/** It reads /proc itself: we may have been killed. In its own environment it has no name of a run. */
+function hasRoomInMemory(): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(MEMORY);
+    return bavail * bsize >= MEMORY_BYTES_MIN;
+  } catch {
+    return false;
+  }
+}
+
+/** Of runs that ended together with the shell that cleans after them: in memory it would stay until the machine starts again. */
+function removeLeftBehind(): void {
+  let names: string[];
+  try {
+    names = readdirSync(MEMORY);
+  } catch {
+    return;
+  }
+  for (const name of names) {
+    const [, pid] = new RegExp(`^${PREFIX}(\\d+)-`).exec(name) ?? [];
+    if (pid === undefined || isAlive(Number(pid))) continue;
+    try {
+      rmSync(join(MEMORY, name), { recursive: true, force: true });
+    } catch {
+      // another user's
+    }
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
+
+/** The shell runs without the name of the run, and takes the folder from its environment: it would kill itself. */
 function cleanAfterUs(name: string, directory: string): void {
-  const script = `while kill -0 "$1"; do sleep 0.5; done
+  const script = `while kill -0 "$RUNNER"; do sleep 0.5; done
 for n in 1 2 3; do
-  for file in $(grep -lsxz "${NAME}=$2" /proc/[0-9]*/environ); do pid=\${file#/proc/}; kill -9 "\${pid%/environ}"; done
+  for file in $(grep -lsxz "${NAME}=$NAMED" /proc/[0-9]*/environ) $(grep -lsz "^$FOLDER/" /proc/[0-9]*/cmdline); do
+    pid=\${file#/proc/}; kill -9 "\${pid%/*}"
+  done
   sleep 0.1
 done
-for n in 1 2 3 4 5; do rm -rf "$3" && break; sleep 1; done`; // a Postgres on its way down still writes
+for n in 1 2 3 4 5; do rm -rf "$FOLDER" && break; sleep 1; done`; // a Postgres on its way down still writes
   const { [NAME]: _, ...env } = process.env;
-  spawn('sh', ['-c', script, 'sh', String(process.pid), name, directory], {
+  spawn('sh', ['-c', script], {
     cwd: '/',
     detached: true,
     stdio: 'ignore',
-    env,
+    env: { ...env, RUNNER: String(process.pid), NAMED: name, FOLDER: directory },
   }).unref();
 }
 
-function processesOf(name: string): string[] {
+function processesOf(name: string, directory: string): string[] {
   const read = (pid: string, file: string) => {
     try {
-      return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+      return readFileSync(`/proc/${pid}/${file}`, 'utf8').split('\0');
     } catch {
-      return ''; // it ended, or is another user's
+      return []; // it ended, or is another user's
     }
   };
   let pids: string[];
@@ -89,7 +146,8 @@ function processesOf(name: string): string[] {
   } catch {
     return [];
   }
-  return pids
-    .filter((pid) => read(pid, 'environ').split('\0').includes(`${NAME}=${name}`))
-    .map((pid) => `${pid} ${read(pid, 'cmdline').replaceAll('\0', ' ').trim()}`);
+  const isOurs = (pid: string) =>
+    read(pid, 'environ').includes(`${NAME}=${name}`) ||
+    read(pid, 'cmdline').some((argument) => argument.startsWith(`${directory}/`));
+  return pids.filter(isOurs).map((pid) => `${pid} ${read(pid, 'cmdline').join(' ').trim()}`);
 }

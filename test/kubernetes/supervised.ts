@@ -30,7 +30,7 @@ export class Supervised {
   constructor({ apart = false, onDisk = false, env = process.env }: SupervisedOptions = {}) {
     // In memory where there is enough of it: etcd preallocates 128 MiB, and the files of images are many.
     const isRoom = !onDisk && freeBytes('/dev/shm') > (apart ? 4 * 2 ** 30 : 2 ** 29);
-    this.folder = mkdtempSync(join(isRoom ? '/dev/shm' : tmpdir(), 'accord-k8s-'));
+    this.folder = mkdtempSync(join(isRoom ? '/dev/shm' : (process.env.TEST_DISK ?? tmpdir()), 'accord-k8s-'));
     chmodSync(this.folder, 0o711); // a Postgres in it runs as another user
     const script = join(import.meta.dirname, 'supervise.sh');
     // Whoever ends what a run has left (run-scratch.ts) finds it by that name. This ends by itself, and has a folder to remove.

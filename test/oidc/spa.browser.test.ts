@@ -13,6 +13,7 @@ import { createOperatorMetrics } from '../../operator/index.ts';
 import { newContext } from '../helpers/chromium.ts';
 import { closeAtEnd } from '../helpers/closing.ts';
 import { freePort } from '../helpers/free-port.ts';
+import { nameOfRun } from '../helpers/run-scratch.ts';
 import { howToGetChromium, skipsBrowser } from '../pages/chromium.ts';
 import { createAccount, password } from './logging-in.ts';
 import { createOidcServer } from './relying-party.ts';
@@ -57,7 +58,7 @@ describe.skipIf(skipsBrowser())('examples/spa', async () => {
     directory = await mkdtemp(join(tmpdir(), 'accord-spa-'));
     await reconcile();
     serving = spawn(process.execPath, [join(examples, 'spa/serve.mjs')], {
-      env: { PORT: String(port), ACCORD_ISSUER: `${baseUrl}/carshare/oidc` },
+      env: { ...nameOfRun(), PORT: String(port), ACCORD_ISSUER: `${baseUrl}/carshare/oidc` },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     await new Promise((resolve, reject) => {

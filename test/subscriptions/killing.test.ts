@@ -14,6 +14,7 @@ import { random } from '../facts/graphs.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { closeAtEnd } from '../helpers/closing.ts';
 import { drawn } from '../helpers/long.ts';
+import { nameOfRun } from '../helpers/run-scratch.ts';
 import { seed } from '../helpers/seed.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { until } from '../helpers/wait.ts';
@@ -27,6 +28,7 @@ const WAITING_MAX = 500;
 const below = random(seed);
 const server = await createTestServer();
 const own = {
+  ...nameOfRun(),
   PATH: process.env.PATH,
   NODE_COMPILE_CACHE: join(import.meta.dirname, '../../node_modules/.cache/accord-compiled'),
 };
