@@ -39,9 +39,9 @@ export class Running {
     return untilPasses(`a process that says ${what}`, () => expect(this.output).toMatch(what));
   }
 
-  /** @returns the exit code */
+  /** @returns the exit code; null when a signal ended it */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
-    if (this.child.exitCode !== null || this.child.signalCode !== null) return this.child.exitCode;
+    if (this.#hasEnded()) return this.child.exitCode;
     const gone = this.gone();
     // What cannot be passed on goes to the whole group.
     if (signal === 'SIGKILL') process.kill(-(this.child.pid as number), signal);
@@ -49,7 +49,13 @@ export class Running {
     return gone;
   }
 
-  gone(): Promise<number | null> {
+  /** @returns as stop(), which ends it */
+  async gone(): Promise<number | null> {
+    if (this.#hasEnded()) return this.child.exitCode;
     return new Promise((resolve) => this.child.once('exit', resolve));
+  }
+
+  #hasEnded(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 }

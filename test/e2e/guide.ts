@@ -136,6 +136,7 @@ export class Reader {
     await writeFile(file, this.#typed(command));
     const ended = Promise.withResolvers<string>();
     const gone = () => ended.resolve('not 0: a command failed');
+    if (this.#terminal.exitCode !== null || this.#terminal.signalCode !== null) gone();
     this.#lines.once('line', ended.resolve);
     this.#terminal.once('exit', gone);
     this.#terminal.stdin?.write(`source ${file} </dev/null >${file}.out 2>${file}.err; echo $?\n`);
@@ -168,7 +169,7 @@ export class Reader {
   async #stop(): Promise<void> {
     const server = this.#server;
     this.#seen = '';
-    if (server !== undefined && server.exitCode === null) {
+    if (server !== undefined && server.exitCode === null && server.signalCode === null) {
       const gone = new Promise((resolve) => server.once('exit', resolve));
       process.kill(-(server.pid as number), 'SIGINT');
       await gone;
@@ -177,8 +178,11 @@ export class Reader {
 
   async leave(): Promise<void> {
     this.#terminal.kill();
-    await this.#stop();
-    await rm(this.#home, { recursive: true, force: true, maxRetries: 10 });
+    try {
+      await this.#stop();
+    } finally {
+      await rm(this.#home, { recursive: true, force: true, maxRetries: 10 });
+    }
   }
 }
 
