@@ -18,7 +18,9 @@ import type { Answer, Work } from './worker.ts';
 const COPIES = Number(process.env.TEST_MUTANTS_AT_ONCE ?? 2);
 const SHARE_MIN = 0.95;
 /** A loop without an end is a fault, too, which no time limit of a test ends. For each file of tests. */
-const SILENT_MS_MAX = 5 * 60_000;
+const FAULT_MS_MAX = 5 * 60_000;
+/** A worker that was told to stop has stopped by then, or is killed. */
+const STOPPING_MS_MAX = 5000;
 
 const root = join(import.meta.dirname, '../..');
 const foundFile = join(import.meta.dirname, 'found.json');
@@ -33,10 +35,10 @@ async function stopAll(): Promise<void> {
   await Promise.all(ends);
 }
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-  process.on(signal, async () => {
-    if (isStopped) return;
-    await stopAll();
-    process.exit(1);
+  process.on(signal, () => {
+    // What is left then is removed after us (run-scratch.ts).
+    setTimeout(() => process.exit(1), STOPPING_MS_MAX);
+    void stopAll().then(() => process.exit(1));
   });
 
 /** A copy of the tree, and the process that runs tests in it. */
@@ -71,14 +73,14 @@ class Copy {
     worker.send(work);
     const silent = new AbortController();
     // A fault may make a test go on for ever.
-    const timer = setTimeout(() => silent.abort(), SILENT_MS_MAX * (1 + files.length));
+    const timer = setTimeout(() => silent.abort(), FAULT_MS_MAX * (1 + files.length));
     try {
       const [answer] = await once(worker, 'message', { signal: silent.signal });
       return (answer as Answer).failed;
     } catch {
+      this.#worker = undefined;
       // With the process of the test, which nothing else ends.
       process.kill(-(worker.pid as number), 'SIGKILL');
-      this.#worker = undefined;
       return { file: files[0] as string, test: '(no answer: a loop without an end)' };
     } finally {
       clearTimeout(timer);
@@ -94,10 +96,10 @@ class Copy {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     running.add(worker);
-    worker.on('exit', (code) => {
+    worker.on('exit', (code, signal) => {
       running.delete(worker);
-      if (isStopped || worker !== this.#worker || code === null) return;
-      console.error(`A worker ended with ${code}.`);
+      if (isStopped || worker !== this.#worker) return;
+      console.error(`A worker ended with ${code ?? signal}.`);
       void stopAll().then(() => process.exit(1));
     });
     return worker;
@@ -145,11 +147,15 @@ const began = performance.now();
 const secondsSince = (start: number) => Math.round((performance.now() - start) / 1000);
 const folderOf = (file: string) => file.split('/').slice(0, 2).join('/');
 
+/** In a copy there is no repository. */
+const asksGit = (file: string) => readFileSync(join(root, file), 'utf8').includes("'git'");
+
 /** What is left of the folders of its tests. A browser's walks are no test of these parts. */
 function restOf(fault: Fault): string[] {
   const folders = new Set([...fault.tests, `test/${partOf(fault.id)}/`].map(folderOf));
   return [...there].filter(
-    (file) => folders.has(folderOf(file)) && !fault.tests.includes(file) && !file.endsWith('browser.test.ts'),
+    (file) =>
+      folders.has(folderOf(file)) && !fault.tests.includes(file) && !file.endsWith('browser.test.ts') && !asksGit(file),
   );
 }
 
