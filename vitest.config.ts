@@ -19,15 +19,15 @@ const noProcess = [
   '--disable-warning=SecurityWarning',
 ];
 
-/** More than four would wait for one Postgres. */
-const WORKERS_MAX = 4;
-const cores = Math.min(WORKERS_MAX, availableParallelism());
-/** A test with a database or a process of its own waits a third of its time. */
-const maxWorkers = Math.min(WORKERS_MAX, availableParallelism() + 1);
+const cores = availableParallelism();
+/** A test with a database or a process of its own waits a third of its time. More than four would wait for one Postgres. */
+const maxWorkers = Math.min(4, cores + 1);
 
 export default defineConfig({
   test: {
     pool: 'forks',
+    // One that was forgotten would skip the rest of its file. Who wants it says --allowOnly.
+    allowOnly: false,
     testTimeout: 2 * WAIT_MS_MAX,
     hookTimeout: 2 * WAIT_MS_MAX,
     expect: { poll: { timeout: WAIT_MS_MAX } },
@@ -35,6 +35,7 @@ export default defineConfig({
       include: ['crds', 'server', 'operator', 'cli', 'packages/client/src'].map((part) => `${part}/**/*.ts`),
       exclude: ['packages/client/src/generated/**'],
       reporter: ['json-summary', 'html'],
+      reportOnFailure: true,
     },
     sequence: { sequencer: LongestFirst },
     experimental: { vcsProvider: './test/helpers/changed.ts' },

@@ -2,7 +2,7 @@
  * `npm test`: the whole suite, then what was not run here, with a count and the command that enables it. Ends with the
  * counts in a line of their own. Arguments go to vitest (a file name, -t …). `npm run test:kubernetes` is this with
  * `--project kubernetes`: then KUBECONFIG may name the cluster, and its absence is a failure. `--durations` writes how long
- * each file that ran took into test/durations.json.
+ * each file took into test/durations.json, if all of its tests passed.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -94,6 +94,10 @@ if (given[0] === '--project' && given[1] === 'kubernetes') {
   }
   if (clusterForTests() === 'existing') console.log(`On the cluster that ${process.env.KUBECONFIG} names.`);
 }
+if (process.env.TEST_NODE === 'required' && clusterForTests() === undefined) {
+  console.error(`TEST_NODE=required, and there is no Kubernetes API server. To build one: ${build}`);
+  process.exit(2);
+}
 const retry = isTriedAgain ? ['--retry=1'] : [];
 let run = await (given.length === 0 && clusterForTests() !== undefined
   ? runWithKubernetes(retry)
@@ -108,9 +112,11 @@ if (again.size > 0) {
 }
 flaky.push(...flakyOf(run.report, root));
 const left = await scratch.leftRunning();
-if (left.length > 0) console.log(`\nLEFT RUNNING by a test, and killed now:\n${left.join('\n')}\n`);
+if (left.length > 0)
+  console.log(`\nLEFT RUNNING by a test, and killed now, which fails the run:\n${left.join('\n')}\n`);
 
 const counts = countsOf(run);
+counts.failed += left.length;
 const skippedOf = (files: RegExp) =>
   run.report.testResults
     .filter(({ name }) => files.test(relative(root, name)))
@@ -127,18 +133,20 @@ const reason =
   clusterForTests() === undefined
     ? `there is no API server. To build one (needs Go, about 10 minutes, once): ${build}`
     : whyNoNode();
-if (skippedOfKubernetes > 0)
+if (skippedOfKubernetes > 0 && reason !== undefined)
   console.log(`NOT RUN HERE: ${skippedOfKubernetes} tests on a real Kubernetes: ${reason}\n`);
 if (skippedInBrowser > 0 && chromiumPath() === undefined)
   console.log(
     `NOT RUN HERE: ${skippedInBrowser} tests in a browser: there is no Chromium. To run them: ${howToGetChromium}\n`,
   );
-if (skippedOfSite > 0)
+const noSite = whyNoSite();
+if (skippedOfSite > 0 && noSite !== undefined)
   console.log(
-    `NOT RUN HERE: ${skippedOfSite} tests of the built documentation: ${whyNoSite()}. To build it: ${howToBuildSite}\n`,
+    `NOT RUN HERE: ${skippedOfSite} tests of the built documentation: ${noSite}. To build it: ${howToBuildSite}\n`,
   );
-if (given.includes('--coverage')) {
-  const summary = JSON.parse(readFileSync(join(root, 'coverage/coverage-summary.json'), 'utf8'));
+const coverage = join(root, 'coverage/coverage-summary.json');
+if (given.includes('--coverage') && existsSync(coverage)) {
+  const summary = JSON.parse(readFileSync(coverage, 'utf8'));
   console.log(`Coverage; coverage/index.html shows the lines.\n${byPart(summary, root).join('\n')}\n`);
 }
 const table = join(root, 'test/durations.json');
@@ -146,8 +154,12 @@ const usual: ByFile = existsSync(table) ? JSON.parse(readFileSync(table, 'utf8')
 if (process.env.TEST_GROWN === '1') for (const line of grown(usual, durations)) console.log(line);
 if (isWritten) {
   const files = new Set(testFiles());
-  const now = Object.entries({ ...usual, ...durations }).filter(([file]) => files.has(file));
-  writeFileSync(table, printed(Object.fromEntries(now)));
+  const whole = run.report.testResults.filter(({ assertionResults }) =>
+    assertionResults.every(({ status }) => status === 'passed'),
+  );
+  const now = Object.fromEntries(whole.map(({ name }) => [relative(root, name), durations[relative(root, name)]]));
+  const known = Object.entries({ ...usual, ...now } as ByFile).filter(([file]) => files.has(file));
+  writeFileSync(table, printed(Object.fromEntries(known)));
 }
 if (flaky.length > 0) {
   console.log(
@@ -156,4 +168,4 @@ if (flaky.length > 0) {
   console.log(`${flaky.join('\n')}\n`);
 }
 console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
-process.exit(run.status);
+process.exit(run.status || (left.length > 0 ? 1 : 0));

@@ -1,6 +1,6 @@
 /** Where the time of a run went, by file: test/durations.json has what is usual. */
 
-/** Seconds. `hooks` are those of the file and of its tests, before and after. */
+/** Seconds. `hooks` are those of the file; those of a test are in `tests`. */
 export type Durations = { start: number; import: number; setup: number; tests: number; hooks: number };
 /** Tests that passed, and the assertions that those of the file made: what a change loses is seen in a diff. */
 export type Counts = { passed: number; assertions: number };

@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { DefaultReporter, type TestModule } from 'vitest/node';
 import { type ByFile, type Counts, type Durations, slowest } from './durations.ts';
 
-const FILES_A_LINE = 25;
+const FILES_PER_LINE = 25;
 const SLOWEST = 10;
 /** Nobody waits for less than this. */
 const SLOW_SECONDS = 5;
@@ -52,7 +52,7 @@ export default class extends DefaultReporter {
     if (module.state() === 'failed') this.#failed += 1;
     super.onTestModuleEnd(module);
     const done = Object.keys(this.#byFile).length;
-    if (!this.isTTY && (done % FILES_A_LINE === 0 || done === this.#files)) this.log(this.#progress(done));
+    if (!this.isTTY && (done % FILES_PER_LINE === 0 || done === this.#files)) this.log(this.#progress(done));
   }
 
   /** A file that passed is in the counts; who runs one file sees its tests. */
@@ -62,7 +62,7 @@ export default class extends DefaultReporter {
 
   override onTestRunEnd: DefaultReporter['onTestRunEnd'] = (modules, errors, reason) => {
     // Vitest would list each file that there is.
-    if (modules.length === 0 && errors.length === 0) this.log('No file of tests is one of these.');
+    if (modules.length === 0 && errors.length === 0) this.log('No test file matches.');
     else super.onTestRunEnd(modules, errors, reason);
     const slow = slowest(this.#byFile, SLOWEST).filter(([, all]) => all >= SLOW_SECONDS);
     if (slow.length > 0 && this.#files > 1) {
@@ -72,6 +72,11 @@ export default class extends DefaultReporter {
     const file = process.env.TEST_DURATIONS;
     if (file !== undefined) writeFileSync(file, JSON.stringify(this.#byFile));
   };
+
+  /** What does not close would be said, and end green. */
+  onProcessTimeout(): void {
+    process.exitCode = 1;
+  }
 
   #progress(done: number): string {
     const failed = this.#failed === 0 ? '' : `, ${this.#failed} of them failed`;

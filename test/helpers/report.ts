@@ -22,9 +22,12 @@ const firstLine = (text: string) => text.split('\n')[0];
 export function countsOf({ status, report }: Run) {
   const results = report.testResults.flatMap(({ assertionResults }) => assertionResults);
   const count = (...states: string[]) => results.filter((one) => states.includes(one.status)).length;
-  const [passed, failed] = [count('passed'), count('failed')];
-  // A file that does not load, and an error that no test caught, fail without a failed test.
-  return { passed, failed: Math.max(failed, status === 0 ? 0 : 1), skipped: results.length - passed - failed };
+  const [passed, failedTests] = [count('passed'), count('failed')];
+  // A file that does not load, or whose hook fails, fails without a failed test; an error that no test caught, without a file.
+  const isFailed = ({ status: state, assertionResults }: FileResult) =>
+    state === 'failed' && !assertionResults.some((one) => one.status === 'failed');
+  const failed = failedTests + report.testResults.filter(isFailed).length;
+  return { passed, failed: Math.max(failed, status === 0 ? 0 : 1), skipped: results.length - passed - failedTests };
 }
 
 /** The files in which something failed, with what failed first; none where a second run would say nothing. */
