@@ -1,4 +1,4 @@
-/** What changed, for `npm run test:changed`: vitest follows imports from it to the tests, and does not know of other readers. */
+/** What changed, for `npm run test:changed`: vitest follows imports from it, and is told of the tests that reach it otherwise. */
 import { relative, sep } from 'node:path';
 import { GitVCSProvider, type VCSProvider } from 'vitest/node';
 import { readersOf } from '../readers.ts';
