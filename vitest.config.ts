@@ -7,7 +7,7 @@ import { clusterForTests } from './test/kubernetes/programs.ts';
 
 const postgres = 'test/helpers/postgres-global.ts';
 const setupFiles = ['test/helpers/seed.ts', 'test/helpers/assertions.ts'];
-/** Files that share a process load the product once. Each of them is checked for what it leaves behind. */
+/** Files that share a process load the product once. left-behind.ts fails a file that leaves something behind in it. */
 const inOneProcess = { isolate: false, setupFiles: [...setupFiles, 'test/helpers/left-behind.ts'] };
 /** Node itself refuses to start a process; what a unit test needs beside is allowed. */
 const noProcess = [
@@ -39,7 +39,7 @@ export default defineConfig({
     },
     sequence: { sequencer: LongestFirst },
     experimental: { vcsProvider: './test/helpers/changed.ts' },
-    // A worker is shared by the files of one project that follow one another: each has a place of its own in the order.
+    // Projects run one after another (groupOrder), so that the files of one project share worker processes.
     projects: [
       {
         extends: true,

@@ -34,7 +34,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => {
     stoppedBy = signal;
     for (const child of running) child.kill('SIGTERM');
-    // It would wait for the test that runs.
+    // Vitest may wait for the test that runs.
     setTimeout(() => process.exit(128 + constants.signals[signal]), STOPPING_MS_MAX);
   });
 

@@ -14,7 +14,7 @@ export type Unhandled = { message: string; file?: string };
 /** `parts`: those of a merged run, each of which has to say itself why it failed. */
 export type Run = { status: number; report: Report; unhandled: Unhandled[]; parts?: Run[] };
 
-/** More files than these are no races: something is broken. */
+/** Where more files fail than this, something is broken, and a second run says nothing. */
 const filesAgainMax = 5;
 
 const firstLine = (text: string) => text.split('\n')[0];
