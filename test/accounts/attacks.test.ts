@@ -217,6 +217,20 @@ describe('a reset', () => {
     expect(told).toHaveBeenCalledWith(expect.anything(), { account: alice.id, because: 'password_reset' });
   });
 
+  test('is void when it was asked for while the password was changed', async () => {
+    const tenant = await server.tenant();
+    const alice = await server.account(tenant, 'alice@example.org');
+    let token = '';
+    // In the transaction that changes the password, which has removed the links that it saw.
+    accounts.onAccountChanged(async (_unit, { account }) => {
+      if (account === alice.id && token === '') token = await resetLink(tenant, alice.email);
+    });
+    await changePassword(accounts, tenant, { account: alice.id, current: password, password: other });
+    expect(token).not.toBe('');
+    await expect(resetPassword(accounts, tenant, { token, password })).rejects.toMatchObject(gone);
+    expect(await logIn(accounts, tenant, { email: alice.email, password: other })).toHaveProperty('account');
+  });
+
   test('of a disabled account does nothing', async () => {
     const tenant = await server.tenant();
     const alice = await server.account(tenant, 'alice@example.org');

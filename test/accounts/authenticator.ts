@@ -53,7 +53,7 @@ export class Authenticator {
     length.writeUInt16BE(this.id.length);
     const attested = Buffer.concat([Buffer.alloc(16), length, this.id, isoCBOR.encode(cose)]);
     const rpId = lies.rpId ?? options.rp?.id ?? '';
-    const authData = this.#authData(rpId, lies.userVerified === false ? 0x41 : 0x45, attested);
+    const authData = this.#authData(rpId, lies.userVerified === false ? 0x41 : 0x45, attested, lies.counter);
     const attestation = new Map<string, unknown>([
       ['fmt', 'none'],
       ['attStmt', new Map()],

@@ -19,10 +19,14 @@ const { clock } = server;
 const origin = 'http://accord.test';
 const refused = { refused: 'credentials' };
 
-async function enrolled(tenant: string, email = 'alice@example.org') {
+async function enrolled(
+  tenant: string,
+  email = 'alice@example.org',
+  lies: Parameters<Authenticator['create']>[1] = {},
+) {
   const account = await server.account(tenant, email);
   const device = new Authenticator(origin);
-  const response = device.create(await passkeyRegistrationOptions(accounts, tenant, account.id));
+  const response = device.create(await passkeyRegistrationOptions(accounts, tenant, account.id), lies);
   const passkey = await registerPasskey(accounts, tenant, { account: account.id, response });
   const options = () => passkeyLogInOptions(accounts, tenant);
   return {
@@ -79,6 +83,14 @@ describe('is refused', () => {
     const response = device.get(await options());
     const answers = await Promise.all([logIn(response), logIn(response), logIn(response)]);
     expect(answers.filter((answer) => 'account' in answer)).toHaveLength(1);
+  });
+
+  test('an assertion that was sent before, of an authenticator that does not count: passkeys that are synchronized', async () => {
+    const { device, options, logIn } = await enrolled(await server.tenant(), undefined, { counter: 0 });
+    const response = device.get(await options(), { counter: 0 });
+    expect(await logIn(response)).toHaveProperty('account');
+    expect(await logIn(response)).toEqual(refused);
+    expect(await logIn(device.get(await options(), { counter: 0 }))).toHaveProperty('account');
   });
 
   test('an assertion of a copied authenticator, whose counter is behind', async () => {

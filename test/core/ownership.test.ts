@@ -19,6 +19,12 @@ describe('two writers, one owner', () => {
   });
   test.each([
     ['a manifest, to the API', one, writer(api), 'owned_by_manifest'],
+    [
+      'a manifest, to the API, whose requests say nothing of adopting',
+      one,
+      { owner: api, actor: 'test' },
+      'owned_by_manifest',
+    ],
     ['the API, to a manifest', api, writer(one), 'owned_by_api'],
     ['another manifest', one, writer(two), 'duplicate_name'],
     ['another manifest, adopting', one, writer(two, true), 'duplicate_name'],

@@ -96,6 +96,21 @@ test('somebody who opens the mailed link in another browser goes on at its accou
   expect([account.url.pathname, account.text]).toEqual([`/${tenant}/account`, expect.stringContaining(email)]);
 });
 
+test('a log-in that waits for the person to go on is over when the password was changed meanwhile', async () => {
+  const email = 'waiting@example.org';
+  const { browser, page } = await begin(server, config);
+  await browser.submit(await browser.open(`${page.url}/sign-up`), '/sign-up', { email, password });
+  const ready = await browser.submit(await browser.open(await mailedLink()), '/account/verify', { password });
+  const other = await begin(server, config);
+  await other.browser.submit(await other.browser.open(`${other.page.url}/reset`), '/reset', { email });
+  const reset = await other.browser.open(await mailedLink());
+  const changed = await other.browser.submit(reset, '/account/reset', { password: 'another good password' });
+  expect(changed.status).toBe(200);
+  const late = await browser.submit(ready, '/verified');
+  // It is this step that refuses it, and none behind it.
+  expect([late.status, late.left, late.url.pathname]).toEqual([400, undefined, expect.stringMatching(/\/verified$/)]);
+});
+
 test('the mail of a sign-up is sent again', async () => {
   const email = 'slow@example.org';
   const { browser, page } = await begin(server, config);

@@ -3,12 +3,14 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { decodeJwt } from 'jose';
 import * as oc from 'openid-client';
+import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { setAccountEnabled } from '../../server/accounts/index.ts';
 import { type ClientSpec, deleteClient, putClient } from '../../server/clients/index.ts';
 import { limits } from '../../server/core/limits.ts';
 import { apiOwner } from '../../server/core/ownership.ts';
 import type { TenantSnapshot } from '../../server/snapshot/index.ts';
+import { asAdmin } from '../helpers/admin.ts';
 import { closeAtEnd } from '../helpers/closing.ts';
 import { until } from '../helpers/wait.ts';
 import { begin, createAccount, logIn, password, webSpec } from './logging-in.ts';
@@ -66,6 +68,30 @@ describe('refresh tokens', () => {
     expect(won).toHaveLength(1);
     const next = won[0]?.body.refresh_token as string;
     expect(await outcome(oc.refreshTokenGrant(config, next))).toBe('invalid_grant');
+  });
+
+  test('of two that both find it unused one succeeds, and its family is dead', async () => {
+    const { refresh_token: token = '' } = await tokensOf();
+    const { adminUrl } = server.db;
+    const holder = new pg.Client({ connectionString: adminUrl });
+    await holder.connect();
+    try {
+      await holder.query('begin');
+      const tokens = "select from accord.oidc_record where tenant = $1 and model = 'RefreshToken' for update";
+      await holder.query(tokens, [tenant]);
+      const both = [0, 1].map(() =>
+        post(tenant, '/oidc/token', { grant_type: 'refresh_token', refresh_token: token }, basic('web', secret)),
+      );
+      const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      await until('both to use it', async () => (await asAdmin(adminUrl, waiting)).length === 2);
+      await holder.query('commit');
+      const answers = await Promise.all(both);
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
+      const next = answers.find(({ status }) => status === 200)?.body.refresh_token as string;
+      expect(await outcome(oc.refreshTokenGrant(config, next))).toBe('invalid_grant');
+    } finally {
+      await holder.end();
+    }
   });
 
   test('Z CVE-2023-22492: of an account that was disabled they are refused, and its tokens too', async () => {
@@ -259,6 +285,14 @@ describe('DPoP', () => {
         const one = await decide(broken, { dpop: proof }, scheme);
         expect([one.status, one.headers.get('www-authenticate')]).toEqual([401, expect.stringMatching(expected)]);
       }
+    // A proof for another address of the same server.
+    as[oc.customFetch] = async (_at, options) => {
+      sent.push(new Headers(options.headers as never).get('dpop') as string);
+      return new Response('{}');
+    };
+    await oc.fetchProtectedResource(as, got.access_token, new URL(`${url}/batch`), 'POST', body, json, { DPoP });
+    expect(await refused({ dpop: sent.at(-1) as string })).toEqual([401, expect.stringContaining('htu is not')]);
+    as[oc.customFetch] = watching;
     const stranger = await handleOf(as);
     await expect(
       oc.fetchProtectedResource(as, got.access_token, url, 'POST', body, json, { DPoP: stranger }),

@@ -175,6 +175,13 @@ describe('attacks', () => {
       const done = await browser.open(back);
       expect([done.status, done.left]).toEqual([400, undefined]);
     }
+    // Without the way over the callback: the victim's own log-in has not asked for it.
+    const direct = await victim.browser.open(new URL(`${victim.page.url}/upstream${back.search}`));
+    expect([direct.status, direct.left, direct.text]).toEqual([
+      400,
+      undefined,
+      expect.stringContaining('did not work'),
+    ]);
   });
 
   test('replay: an answer is used once (26)', async () => {

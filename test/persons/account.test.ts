@@ -185,7 +185,12 @@ describe('the password', () => {
     expect(await statusOf(token)).toBe(200);
     const wrong = await browser.submit(await show(), '/account/password', { currentPassword: 'no', password: next });
     expect([wrong.status, wrong.text]).toEqual([400, expect.stringContaining('This password is not right.')]);
-    const weak = await browser.submit(wrong, '/account/password', { currentPassword: password, password: 'password1' });
+    const without = await browser.submit(wrong, '/account/password', { currentPassword: '', password: next });
+    expect([without.status, without.text]).toEqual([400, expect.stringContaining('This password is not right.')]);
+    const weak = await browser.submit(without, '/account/password', {
+      currentPassword: password,
+      password: 'password1',
+    });
     expect([weak.status, weak.text]).toEqual([400, expect.stringContaining('too well known')]);
     expect((await other.get(account)).url).toBe(account);
     const before = browser.cookies.find(({ name }) => name.includes('own_session'))?.value;

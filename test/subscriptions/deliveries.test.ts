@@ -152,6 +152,29 @@ test('a failed event holds up its key only, and is tried by the schedule until i
   expectOrdered(endpoint, 4);
 });
 
+test('what comes after a failed event of its key waits for it, and others do not', async () => {
+  const tenant = await server.tenant();
+  let isBad = true;
+  const endpoint = await startEndpoint(({ key }, response) =>
+    response.writeHead(isBad && key === 'bad' ? 500 : 204).end(),
+  );
+  const id = await subscribe(tenant, endpoint.url);
+  worker();
+  await emit(tenant, ['bad']);
+  await untilOpen(tenant, 1);
+  await emit(tenant, ['bad', 'good']);
+  await untilOpen(tenant, 2);
+  await until('the good one', () => endpoint.received.some(({ key }) => key === 'good'));
+  // The first may have been tried again meanwhile.
+  expect(new Set(endpoint.received.flatMap((one) => (one.key === 'bad' ? [one.id] : []))).size).toBe(1);
+  isBad = false;
+  await until('both', async () => {
+    await dueNow(tenant, id);
+    return (await openOf(tenant)).length === 0;
+  });
+  expectOrdered(endpoint, 3);
+});
+
 test('an endpoint that hangs holds up no other lane', async () => {
   const [slow, quick] = [await server.tenant(), await server.tenant()];
   const over = Promise.withResolvers<void>();

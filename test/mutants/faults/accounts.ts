@@ -69,8 +69,8 @@ export const faults: readonly Fault[] = [
     id: 'accounts/change-without-proof',
     file: 'server/accounts/recovery.ts',
     text: 'if (before.password_encrypted !== null) {',
-    fault: 'if (before.password_encrypted !== null && given.current !== undefined) {',
-    harm: 'Who finds an open account page takes the account over.',
+    fault: 'if (before.password_encrypted !== null && given.current) {',
+    harm: 'Who finds an open account page leaves the current password out, and takes the account over.',
     tests: ['test/persons/account.test.ts', 'test/accounts/attacks.test.ts'],
   },
   {

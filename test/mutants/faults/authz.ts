@@ -50,7 +50,7 @@ export const faults: readonly Fault[] = [
     text: 'if (facts.denial !== undefined) return denied(facts.denial);',
     fault: '',
     harm: 'A policy runs on a part of the relationships, and allows what the rest would have denied.',
-    tests: ['test/authz/limits.test.ts', 'test/authz/authorize.test.ts'],
+    tests: ['test/relationships/decisions.test.ts', 'test/authz/limits.test.ts', 'test/authz/authorize.test.ts'],
   },
   {
     id: 'authz/failed-run-allows',
@@ -94,7 +94,7 @@ export const faults: readonly Fault[] = [
     text: 'facts: facts[index] ?? noFacts',
     fault: 'facts: facts[0] ?? noFacts',
     harm: 'Each question of a batch is decided by the relationships of the first.',
-    tests: ['test/authz/authorize.test.ts', 'test/authz/batch.test.ts'],
+    tests: ['test/relationships/decisions.test.ts', 'test/authz/authorize.test.ts', 'test/authz/batch.test.ts'],
   },
   {
     id: 'authz/check-takes-objects',
@@ -114,10 +114,10 @@ export const faults: readonly Fault[] = [
   },
   {
     id: 'authz/session-without-header',
-    file: 'server/http/access.ts',
-    text: 'headers.authorization !== undefined || headers[accountHeader] === undefined) return',
-    fault: 'headers.authorization !== undefined) return',
-    harm: "A page of another site uses a user's session.",
+    file: 'server/persons/caller.ts',
+    text: 'if (!isFromOwnPage(headers, accountHeader, baseUrl))',
+    fault: 'if (headers[accountHeader] === undefined)',
+    harm: "A page of another host of the site uses a user's session.",
     tests: ['test/persons/sharing.test.ts', 'test/persons/account.test.ts', 'test/persons/account-shares.test.ts'],
   },
   {

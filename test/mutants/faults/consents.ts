@@ -47,7 +47,7 @@ export const faults: readonly Fault[] = [
     text: "unit.appendToLedger([entryOf(context, { ...refusal, ...digest, type: 'refused', time: now, outcome: 'refused' })]);",
     fault: '',
     harm: 'The ledger does not prove that a person said no.',
-    tests: ['test/consents/refusals.test.ts'],
+    tests: ['test/consents/consents.test.ts', 'test/consents/refusals.test.ts'],
   },
   {
     id: 'consents/superseded',
@@ -71,7 +71,7 @@ export const faults: readonly Fault[] = [
     text: 'requestor: callerName(context.caller), userId, name, version, document });',
     fault: 'requestor: callerName(context.caller), userId: callerName(context.caller), name, version, document });',
     harm: 'An event tells of a consent of the wrong person.',
-    tests: ['test/consents/consents.test.ts', 'test/events/types.test.ts'],
+    tests: ['test/events/reading.test.ts', 'test/consents/consents.test.ts', 'test/events/types.test.ts'],
   },
   {
     id: 'consents/erasing-keeps-the-ledger',

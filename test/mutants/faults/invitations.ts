@@ -7,7 +7,7 @@ export const faults: readonly Fault[] = [
     text: "if (caller.kind === 'user' && caller.actor.id === acceptor.id && caller.actor.type === acceptor.type) return;",
     fault: "if (caller.kind === 'user') return;",
     harm: 'A user accepts in the name of somebody else, who then shares what they never saw.',
-    tests: ['test/invitations/invitations.test.ts'],
+    tests: ['test/invitations/access.test.ts', 'test/invitations/invitations.test.ts'],
   },
   {
     id: 'invitations/used-up-is-good',
@@ -39,7 +39,11 @@ export const faults: readonly Fault[] = [
     text: "if (still === 'yes') return;",
     fault: "if (still !== 'unknown') return;",
     harm: 'Somebody who was dismissed still lets others in by what they sent before.',
-    tests: ['test/invitations/decisions.test.ts', 'test/invitations/access.test.ts'],
+    tests: [
+      'test/invitations/invitations.test.ts',
+      'test/invitations/decisions.test.ts',
+      'test/invitations/access.test.ts',
+    ],
   },
   {
     id: 'invitations/type-is-shared-no-longer',

@@ -43,10 +43,10 @@ export const faults: readonly Fault[] = [
   },
   {
     id: 'oidc/grant-of-another',
-    file: 'server/oidc/grants.ts',
-    text: 'found?.accountId === session.accountId && found.clientId === client.clientId ? found',
-    fault: 'found?.clientId === client.clientId ? found',
-    harm: 'Who logs in after another goes on with the consent of the one before.',
+    file: 'server/oidc/store.ts',
+    text: 'and account = ${account} and client_id = ${clientId} ${lock === undefined',
+    fault: 'and client_id = ${clientId} ${lock === undefined',
+    harm: 'What one person allowed an application, it gets of everybody else.',
     tests: ['test/oidc/client-consents.test.ts', 'test/oidc/authorization-code.test.ts'],
   },
   {
@@ -71,7 +71,7 @@ export const faults: readonly Fault[] = [
     text: "if (!isOwn) throw new PageError(403, { kind: 'forged' });",
     fault: '',
     harm: 'A page of an attacker logs people in or gives consent for them.',
-    tests: ['test/oidc/pages.test.ts', 'test/oidc/combined-attacks.test.ts'],
+    tests: ['test/oidc/authorization-code.test.ts', 'test/oidc/pages.test.ts', 'test/oidc/combined-attacks.test.ts'],
   },
   {
     id: 'oidc/epoch-not-compared',
@@ -80,6 +80,7 @@ export const faults: readonly Fault[] = [
     fault: 'if (now !== undefined) return sendPage',
     harm: 'A log-in that began before the password was reset goes on.',
     tests: [
+      'test/oidc/pages.test.ts',
       'test/accounts/attacks.test.ts',
       'test/oidc/authorization-code.test.ts',
       'test/oidc/combined-attacks.test.ts',
@@ -132,6 +133,6 @@ export const faults: readonly Fault[] = [
     text: 'browser === undefined || link.browser !== hashOf(browser))',
     fault: 'browser === undefined)',
     harm: 'An attacker links their log-in to the account of a victim.',
-    tests: ['test/oidc/upstream.test.ts', 'test/persons/account.test.ts'],
+    tests: ['test/oidc/upstream-bounds.test.ts', 'test/oidc/upstream.test.ts', 'test/persons/account.test.ts'],
   },
 ];

@@ -217,7 +217,7 @@ export const faults: readonly Fault[] = [
     text: 'Math.abs(nowMs - iat * 1000) > limits.dpopProofAgeMsMax',
     fault: 'iat * 1000 - nowMs > limits.dpopProofAgeMsMax',
     harm: 'A proof that was read in a log of last year is good.',
-    tests: ['test/oidc/tokens.test.ts', 'test/oidc/combined-attacks.test.ts'],
+    tests: ['test/oidc/bounds.test.ts', 'test/oidc/tokens.test.ts', 'test/oidc/combined-attacks.test.ts'],
   },
   {
     id: 'tokens/new-key-at-once',
