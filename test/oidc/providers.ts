@@ -9,6 +9,7 @@ import { runInNewContext } from 'node:vm';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { onTestFinished } from 'vitest';
 import { closeAtEnd } from '../helpers/closing.ts';
+import { WAIT_MS_MAX } from '../helpers/wait.ts';
 
 const examples = join(import.meta.dirname, '../../examples/token-enrichment');
 const read = (path: string) => readFileSync(join(examples, path), 'utf8');
@@ -153,7 +154,7 @@ export async function zitadel(environment: Record<string, string>) {
       method: 'POST',
       body,
       headers: { 'content-type': 'application/json', 'zitadel-signature': signature },
-      signal: AbortSignal.timeout(10_000),
+      signal: AbortSignal.timeout(WAIT_MS_MAX),
     });
   const sign = (body: string, seconds: number, key = environment.SIGNING_KEY as string) =>
     `t=${seconds},v1=${createHmac('sha256', key).update(`${seconds}.${body}`).digest('hex')}`;
