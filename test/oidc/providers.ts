@@ -16,6 +16,9 @@ const read = (path: string) => readFileSync(join(examples, path), 'utf8');
 
 const guide = readFileSync(join(import.meta.dirname, '../../docs/token-enrichment.md'), 'utf8');
 
+/** The examples give up after a second or less, in which a busy machine may not answer. */
+const PATIENCE = 5;
+
 type Claims = Record<string, unknown>;
 /** Of a request for a token: what the client sent, as the endpoint takes it. */
 export type Grant = { authorization: string | undefined; type: string; fields: Record<string, string> };
@@ -53,7 +56,8 @@ export function auth0(secrets: Record<string, string>) {
   const logged: string[] = [];
   const module = { exports: {} as { onExecutePostLogin?: (event: object, api: object) => Promise<void> } };
   runInNewContext(read('auth0/post-login.js'), {
-    ...{ module, exports: module.exports, fetch, AbortSignal, Buffer, URLSearchParams },
+    ...{ module, exports: module.exports, fetch, Buffer, URLSearchParams },
+    AbortSignal: { timeout: (ms: number) => AbortSignal.timeout(PATIENCE * ms) },
     console: { log: (text: string) => logged.push(text) },
   });
   return {
@@ -110,7 +114,13 @@ export async function keycloak(environment: Record<string, string>, claimName: s
   });
   closeAtEnd(() => worker.terminate());
   port1.on('message', async ({ method, url, headers, body, timeoutMs }) => {
-    const init = { method, headers, body, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) } as const;
+    const init = {
+      method,
+      headers,
+      body,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(PATIENCE * timeoutMs),
+    } as const;
     const answer = await fetch(url, init).then(
       async (response) => ({ status: response.status, text: await response.text() }),
       (error) => ({ error: `java.io.IOException: ${error}` }),
