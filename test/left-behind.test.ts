@@ -16,6 +16,13 @@ const files: Record<string, [does: string, said?: string]> = {
   listener: ['process.on("SIGUSR2", () => {})', '+ SIGUSR2'],
   prototype: ['Array.prototype.left = 1', '+ Array.prototype.left'],
   global: ['globalThis.left = 1', 'globals: + left'],
+  replaced: [
+    'const { map } = Array.prototype; Array.prototype.map = function (...all) { return map.apply(this, all); }',
+    'another Array.prototype.map',
+  ],
+  replacedGlobal: ['globalThis.fetch = () => {}', 'another fetch'],
+  replacedClock: ['Date.now = () => 0', 'another Date.now'],
+  loaded: ['void [Blob, crypto, performance, WritableStream]'],
   timer: ['setInterval(() => {}, 60_000)', '+ Timeout'],
   server: ['createServer().listen(0)', '+ TCPServerWrap'],
   variableAndBack: ['process.env.LEFT = "1"; onTestFinished(() => { delete process.env.LEFT; })'],
@@ -34,7 +41,13 @@ test('each thing that is left behind fails its file by name', async () => {
   const setup = join(root, 'test/helpers/left-behind.ts');
   await writeFile(
     join(folder, 'vitest.config.mjs'),
-    `export default { test: { pool: 'forks', setupFiles: ['${setup}'] } };`,
+    `const files = ${JSON.stringify(Object.keys(files).filter((name) => files[name]?.[1] !== undefined))};
+    const leaving = files.map((name) => name + '.test.mjs');
+    const setupFiles = ['${setup}'];
+    export default { test: { pool: 'forks', projects: [
+      { test: { name: 'leaving', setupFiles, include: leaving, provide: { settleMsMax: 100 } } },
+      { test: { name: 'clean', setupFiles, exclude: leaving } },
+    ] } };`,
   );
   const report = join(folder, 'report.json');
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');

@@ -23,7 +23,13 @@ declare module '../core/observe.ts' {
   }
 }
 
-type EnrichmentServices = { database: Database; clock: Clock; observe: Observe };
+type EnrichmentServices = {
+  database: Database;
+  clock: Clock;
+  observe: Observe;
+  /** @default limits.claimsMsMax. No configuration states it: a program that does is a test. */
+  msMax?: number;
+};
 
 export type EnrichmentRequest = {
   tenant: string;
@@ -44,11 +50,16 @@ export type Enrichment = {
 
 type Outcome = Answer | { leftOut: LeftOut; error?: unknown } | undefined;
 
-export function createEnrichment({ database, clock, observe }: EnrichmentServices): Enrichment {
+export function createEnrichment({
+  database,
+  clock,
+  observe,
+  msMax = limits.claimsMsMax,
+}: EnrichmentServices): Enrichment {
   const own = database.separate('claims', {
     // One tenant may have half of them at once, and has one: here nobody waits for a connection.
     poolMax: 2 * limits.claimReadsMax,
-    statementTimeoutMs: limits.claimsMsMax,
+    statementTimeoutMs: msMax,
   });
   const reader = new ClaimReader(own, clock);
 
@@ -58,7 +69,7 @@ export function createEnrichment({ database, clock, observe }: EnrichmentService
     if (wanted.size === 0) return {};
     const leaveOut = (claim: ClaimScope, reason: LeftOut, error?: unknown) =>
       observe({ kind: 'claim_left_out', tenant, claim, reason, ...(error === undefined ? {} : { error }) });
-    const outcome = await read(reader, request, wanted);
+    const outcome = await read(reader, request, wanted, msMax);
     if (outcome === undefined) return {};
     if ('leftOut' in outcome) {
       for (const claim of wanted.keys()) leaveOut(claim, outcome.leftOut, outcome.error);
@@ -93,6 +104,7 @@ function read(
   reader: ClaimReader,
   { tenant, actor, signal }: EnrichmentRequest,
   wanted: ReadonlyMap<ClaimScope, string>,
+  msMax: number,
 ): Promise<Outcome> {
   if (signal?.aborted) return Promise.resolve(undefined);
   return new Promise((resolve) => {
@@ -105,7 +117,7 @@ function read(
     };
     const onAbort = () => end(undefined);
     signal?.addEventListener('abort', onAbort);
-    const timer = setTimeout(() => end({ leftOut: 'late' }), limits.claimsMsMax);
+    const timer = setTimeout(() => end({ leftOut: 'late' }), msMax);
     reader.ask(tenant, {
       question: {
         relationshipsOf: wanted.has('relationships') ? actor : undefined,

@@ -1,6 +1,6 @@
 /** What `npm pack` makes, and whether a consumer of it compiles: ES modules, under the two ways in which types are found today. */
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,17 +8,22 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
-const source = join(root, 'packages/client');
 const work = mkdtempSync(join(tmpdir(), 'accord-pack-'));
+/** Built and packed here: what the clone has of it is in use by other tests. */
+const source = join(work, 'source');
 const installed = join(work, 'node_modules/@accord/client');
 afterAll(() => rmSync(work, { recursive: true, force: true }));
 
 let packed: string[];
 beforeAll(async () => {
-  // As docs/client.md says. Scripts of npm do not run here (.npmrc), so `prepack` does not build it a second time.
-  rmSync(join(source, 'dist'), { recursive: true, force: true });
-  await run(process.execPath, ['bin/run.mjs', 'build:client'], { cwd: root });
-  const { stdout } = await run('npm', ['pack', '--offline', '--pack-destination', work], { cwd: source });
+  const client = join(root, 'packages/client');
+  cpSync(client, source, { recursive: true, filter: (path) => path !== join(client, 'dist') });
+  // As `npm run build:client` does.
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  await run(process.execPath, [tsc, '-p', 'packages/client', '--outDir', join(source, 'dist')], { cwd: root });
+  // `prepack` would build it in a clone, which this is not.
+  const pack = ['pack', '--offline', '--ignore-scripts', '--pack-destination', work];
+  const { stdout } = await run('npm', pack, { cwd: source });
   const tarball = join(work, stdout.trim().split('\n').at(-1) as string);
   mkdirSync(installed, { recursive: true });
   await run('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1']);

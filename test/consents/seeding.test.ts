@@ -4,6 +4,7 @@ import { seedConsents } from '../../server/consents/index.ts';
 import { lockErasingExclusive } from '../../server/pseudonyms/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
+import { until } from '../helpers/wait.ts';
 import { WallClock } from '../invitations/inviting.ts';
 import { consenting, item } from './consenting.ts';
 
@@ -80,7 +81,7 @@ test('seeding waits for an erasure that begins, as all that writes records does'
     void seeding.then(() => {
       done = true;
     });
-    while (!done && (await asAdmin(server.db.adminUrl, waits)).length === 0);
+    await until('it to wait', async () => done || (await asAdmin(server.db.adminUrl, waits)).length > 0);
     expect(done).toBe(false);
   });
   expect(await seeding).toEqual([]);

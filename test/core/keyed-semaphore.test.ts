@@ -1,10 +1,11 @@
+import pg from 'pg';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { Database } from '../../server/core/db/database.ts';
 import { sql } from '../../server/core/db/sql.ts';
 import { KeyedSemaphore } from '../../server/core/keyed-semaphore.ts';
 import { createTestDatabase } from '../helpers/database.ts';
-import { turns } from '../helpers/wait.ts';
+import { turns, until } from '../helpers/wait.ts';
 
 const { url } = await createTestDatabase();
 
@@ -45,21 +46,31 @@ describe('the pool', () => {
   const Slept = Type.Object({ slept: Type.String() });
 
   test("one tenant's slow queries leave connections to the others, and to the system", async () => {
-    const database = new Database({ url, poolMax: 4, applicationName: 'test', observe });
-    const slow = Array.from({ length: 12 }, () => database.tenant('slow', (tx) => tx.many(Slept, seconds(0.3))));
-    let slowDone = 0;
-    for (const one of slow) one.then(() => slowDone++);
+    const database = new Database({ url, poolMax: 4, applicationName: 'test', observe, statementTimeoutMs: 600_000 });
+    // They are as slow as the test is.
+    const holder = new pg.Client({ connectionString: url });
+    await holder.connect();
+    await holder.query('select pg_advisory_lock(1)');
+    const waits = sql`select pg_advisory_xact_lock_shared(1)::text as slept`;
+    const slow = Array.from({ length: 12 }, () => database.tenant('slow', (tx) => tx.many(Slept, waits)));
+    await until('slow queries', async () => {
+      const { rows } = await holder.query(
+        `select from pg_locks where locktype = 'advisory' and not granted
+          and database = (select oid from pg_database where datname = current_database())`,
+      );
+      return rows.length > 0;
+    });
     await database.tenant('quick', (tx) => tx.many(Slept, seconds(0)));
     await database.system((tx) => tx.many(Slept, seconds(0)));
-    expect(slowDone).toBeLessThan(12);
-    await Promise.all(slow);
+    await holder.end();
+    expect(await Promise.all(slow)).toHaveLength(12);
     await database.close();
   });
 
   test('a query that takes too long is ended by Postgres, and its connection is good again', async () => {
     // The same way as limits.statementTimeoutMs and limits.systemStatementTimeoutMs, which are too long to wait for.
-    const database = new Database({ url, poolMax: 2, applicationName: 'test', observe, statementTimeoutMs: 100 });
-    await expect(database.tenant('a', (tx) => tx.many(Slept, seconds(5)))).rejects.toThrow(/statement timeout/);
+    const database = new Database({ url, poolMax: 2, applicationName: 'test', observe, statementTimeoutMs: 2000 });
+    await expect(database.tenant('a', (tx) => tx.many(Slept, seconds(60)))).rejects.toThrow(/statement timeout/);
     expect(await database.tenant('a', (tx) => tx.many(Slept, seconds(0)))).toHaveLength(1);
     await database.close();
   });

@@ -2,14 +2,17 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import pg from 'pg';
 import { Type } from 'typebox';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { QueryWatchdog } from '../../server/core/db/query-watchdog.ts';
 import { sql } from '../../server/core/db/sql.ts';
 import { type Connections, interactive, pipelined } from '../../server/core/db/transaction.ts';
 import { problemOf } from '../../server/http/errors.ts';
 import { createTestDatabase } from '../helpers/database.ts';
+import { until } from '../helpers/wait.ts';
 
 const { url } = await createTestDatabase();
+// The watchdog's time is moved by the tests: how long Postgres takes on this machine is no part of them.
+vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
 const { host, port, user, database, password } = new pg.Client({ connectionString: url });
 const upstream = host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port };
 const sockets: Socket[] = [];
@@ -35,6 +38,7 @@ afterAll(async () => {
   proxy.close();
   connections.watchdog.close();
   await pool.end();
+  vi.useRealTimers();
 });
 
 /** Nothing passes any more, and nobody is told. */
@@ -51,12 +55,21 @@ const write = () =>
     () => 'begin',
     (tx) => tx.many(One, sql`select 1 as one`),
   );
+const asleep = sql`select pg_sleep(0.05)`;
 const silent = `Postgres did not answer for ${LIMIT_MS} ms`;
 
 test('what waits is told after the limit, and the next connection is a new one', async () => {
   expect(await Promise.all([read(), write()])).toEqual([[{ one: 1 }], [{ one: 1 }]]);
   fallSilent();
-  const answers = await Promise.allSettled([read(), write()]);
+  let isOver = false;
+  const asked = Promise.allSettled([read(), write()]).finally(() => {
+    isOver = true;
+  });
+  await until('the limit', () => {
+    vi.advanceTimersByTime(LIMIT_MS / 4);
+    return isOver;
+  });
+  const answers = await asked;
   const reasons = answers.map((one) => (one as PromiseRejectedResult).reason);
   expect(reasons.map((reason) => reason?.message)).toEqual([silent, silent]);
   // Callers are told to come back, and not that the service is broken.
@@ -72,8 +85,12 @@ test('a transaction may take longer than the limit while Postgres answers, and w
     connections,
     () => 'begin',
     async (tx) => {
-      for (let n = 0; n < 4; n++) await tx.run(sql`select pg_sleep(0.2)`);
-      await new Promise((resolve) => setTimeout(resolve, 2 * LIMIT_MS)); // the limit is of the wall's clock
+      for (let n = 0; n < 4; n++) {
+        const answer = tx.run(asleep);
+        vi.advanceTimersByTime(LIMIT_MS / 2);
+        await answer;
+      }
+      vi.advanceTimersByTime(2 * LIMIT_MS);
       return tx.many(One, sql`select 1 as one`);
     },
   );
@@ -85,7 +102,14 @@ test('statements sent together have the limit each', async () => {
     interactive(
       connections,
       () => 'begin',
-      (tx) => Promise.all(Array.from({ length: 4 }, () => tx.run(sql`select pg_sleep(0.2)`))),
+      (tx) =>
+        Promise.all(
+          Array.from({ length: 4 }, async () => {
+            const count = await tx.run(asleep);
+            vi.advanceTimersByTime(LIMIT_MS / 2);
+            return count;
+          }),
+        ),
     );
   expect(await work()).toEqual([1, 1, 1, 1]);
 });

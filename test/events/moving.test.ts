@@ -12,7 +12,7 @@ import { markRemoved, moveEvents, removeEvents } from '../../server/events/store
 import type { NewEvent } from '../../server/room/events.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
-import { WAIT_MS_MAX } from '../helpers/wait.ts';
+import { until, WAIT_MS_MAX } from '../helpers/wait.ts';
 
 const server = await createTestServer();
 const { database, clock } = server.services;
@@ -33,7 +33,10 @@ const waiting = async () => (await admin<{ n: number }>('select count(*)::int as
 const mover = (own: Clock = clock) => new EventMover({ database, clock: own, observe }, () => {});
 /** Moves until nothing waits: another mover may be at work. */
 async function moveAll(one = mover()) {
-  while ((await waiting()) !== 0) await one.move();
+  await until('all events to be moved', async () => {
+    await one.move();
+    return (await waiting()) === 0;
+  });
 }
 /** A tenant whose own events are moved. */
 async function fresh() {

@@ -1,6 +1,7 @@
 /** The events that were committed, numbered or not. */
 import { asAdmin } from './admin.ts';
 import type { TestServer } from './server.ts';
+import { until } from './wait.ts';
 
 export type Emitted = { type: string; tenant: string; time: number; key: string; data: Record<string, unknown> };
 
@@ -30,9 +31,9 @@ export class EmittedEvents {
 
 /** Resolves when all events that are committed have a number. */
 export async function numbered({ services, db }: Pick<TestServer, 'services' | 'db'>): Promise<void> {
-  for (;;) {
-    const [row] = await asAdmin<{ n: number }>(db.adminUrl, 'select count(*)::int as n from accord.event_inbox');
-    if (row?.n === 0) return;
+  await until('events to be numbered', async () => {
     await services.events.mover.move();
-  }
+    const [row] = await asAdmin<{ n: number }>(db.adminUrl, 'select count(*)::int as n from accord.event_inbox');
+    return row?.n === 0;
+  });
 }

@@ -5,6 +5,7 @@
 import { EventEmitter } from 'node:events';
 import pg from 'pg';
 import { asAdmin } from './admin.ts';
+import { until } from './wait.ts';
 
 export type PlanNode = {
   'Node Type': string;
@@ -77,6 +78,20 @@ export async function explaining(work: () => Promise<unknown>): Promise<Explaine
     listeners.delete(listener);
   }
   return all;
+}
+
+/** Waits until statements were run that have this text, so many of them. */
+export async function untilRun(text: string, count: number): Promise<void> {
+  let seen = 0;
+  const listener = (one: Explained) => {
+    if (one.text.includes(text)) seen++;
+  };
+  listeners.add(listener);
+  try {
+    await until(`${text}, ${count} times`, () => seen >= count);
+  } finally {
+    listeners.delete(listener);
+  }
 }
 
 /** A node of a plan and all below it. */

@@ -3,10 +3,18 @@
  * whichever file that would have been.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll } from 'vitest';
+import { afterAll, inject } from 'vitest';
+import { WAIT_MS_MAX } from './wait.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Shorter where it is certain that something stays: test/left-behind.test.ts. */
+    settleMsMax: number | undefined;
+  }
+}
 
 /** A connection that was just closed is gone a moment later. What is there after this stays. */
-const settleMsMax = 2000;
+const settleMsMax = inject('settleMsMax') ?? WAIT_MS_MAX;
 
 const prototypes = {
   Object,
@@ -37,18 +45,27 @@ const running = () => process.getActiveResourcesInfo().filter((one) => counted.h
 /** The program sets GRAPHILE_ENV where nobody did, when it first answers a query of GraphQL (server/graphql/actions.ts). */
 const environment = () =>
   Object.entries(process.env).flatMap(([name, value]) => (name === 'GRAPHILE_ENV' ? [] : [`${name}=${value}`]));
-const builtIn = () =>
-  Object.entries(prototypes).flatMap(([name, { prototype }]) =>
-    Reflect.ownKeys(prototype).map((key) => `${name}.prototype.${String(key)}`),
-  );
+type Properties = Map<string, PropertyDescriptor>;
+
+const propertiesOf = (of: object, prefix = ''): [string, PropertyDescriptor][] =>
+  Reflect.ownKeys(of).map((key) => [
+    `${prefix}${String(key)}`,
+    Object.getOwnPropertyDescriptor(of, key) as PropertyDescriptor,
+  ]);
+const builtIn = (): Properties =>
+  new Map([
+    ...Object.entries(prototypes).flatMap(([name, { prototype }]) => propertiesOf(prototype, `${name}.prototype.`)),
+    ...Object.entries({ Date, JSON, Math }).flatMap(([name, one]) => propertiesOf(one, `${name}.`)),
+  ]);
+// A library that is one for a process registers itself under a symbol, and the helpers of compiled code under __name.
+const globals = (): Properties => new Map(propertiesOf(globalThis).filter(([name]) => !/^(__|Symbol\()/.test(name)));
 
 const looked = {
   'the working directory': () => [process.cwd()],
   'environment variables': environment,
   'listeners of the process': listeners,
-  'properties of built-in prototypes': builtIn,
-  // A library that is one for a process registers itself under a symbol, and the helpers of compiled code under __name.
-  globals: () => Object.getOwnPropertyNames(globalThis).filter((name) => !name.startsWith('__')),
+  'properties of what is built in': () => [...builtIn().keys()],
+  globals: () => [...globals().keys()],
   'timers, processes and servers': running,
 };
 
@@ -62,20 +79,35 @@ function added(before: readonly string[], after: readonly string[]): string[] {
   });
 }
 
+/** Node puts some globals in the place of what loads them, when they are first asked for. */
+function isSame(one: PropertyDescriptor, now: PropertyDescriptor): boolean {
+  if (one.get !== undefined && now.get === undefined) return one.get.call(globalThis) === now.value;
+  return one.get === now.get && one.set === now.set && Object.is(one.value, now.value);
+}
+/** What has the same name and is another thing. */
+const replaced = (before: Properties, after: Properties): string[] =>
+  [...after].flatMap(([name, now]) => {
+    const one = before.get(name);
+    return one === undefined || isSame(one, now) ? [] : [name];
+  });
+
 const before = Object.entries(looked).map(([what, look]) => ({ what, look, found: look() }));
+const valuesBefore = [builtIn, globals].map((look) => ({ look, found: look() }));
 
 /** What ended is no longer in the way of anybody. */
 const mayEnd = (what: string) => what === 'timers, processes and servers';
 // A variable's value may be a secret, and is not printed.
 const named = (what: string, one: string) => (what === 'environment variables' ? one.replace(/=.*/s, '') : one);
 
-const changes = (): string[] =>
-  before.flatMap(({ what, look, found }) => {
+const changes = (): string[] => [
+  ...before.flatMap(({ what, look, found }) => {
     const more = added(found, look()).map((one) => `+ ${named(what, one)}`);
     const less = mayEnd(what) ? [] : added(look(), found).map((one) => `- ${named(what, one)}`);
     const all = [...less, ...more];
     return all.length === 0 ? [] : [`${what}: ${all.join(', ')}`];
-  });
+  }),
+  ...valuesBefore.flatMap(({ look, found }) => replaced(found, look()).map((name) => `another ${name}`)),
+];
 
 // Registered before the hooks of the file, and run after them.
 afterAll(async () => {

@@ -8,6 +8,7 @@ import { createEnrichment, type EnrichmentRequest, meterEnrichment } from '../..
 import type { TenantSpec } from '../../server/tenants/index.ts';
 import { consenting, day, item } from '../consents/consenting.ts';
 import { createTestServer } from '../helpers/server.ts';
+import { WAIT_MS_MAX } from '../helpers/wait.ts';
 import { WallClock } from '../invitations/inviting.ts';
 import { sharingTenant } from '../relationships/sharing.ts';
 
@@ -18,6 +19,7 @@ const enrichment = createEnrichment({
   database: server.services.database,
   clock,
   observe: (one) => observations.push(one),
+  msMax: WAIT_MS_MAX, // enrich-outage.test.ts has the real one
 });
 const { claimsFor } = enrichment;
 const database = new pg.Client({ connectionString: server.db.adminUrl });

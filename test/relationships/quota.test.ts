@@ -5,6 +5,7 @@ import { sql } from '../../server/core/db/sql.ts';
 import { limits } from '../../server/core/limits.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
+import { until } from '../helpers/wait.ts';
 import { WallClock } from '../invitations/inviting.ts';
 import { sharingTenant, types } from './sharing.ts';
 
@@ -105,8 +106,9 @@ describe('a tenant with a quota of relationships', () => {
     await held.promise;
     expect((await tenant.relate('user/a', 'drives', 'car/1')).status).toBe(201);
     const second = tenant.relate('user/b', 'drives', 'car/1');
-    const waiting = `select count(*)::int as n from pg_locks where locktype = 'advisory' and not granted`;
-    while ((await asAdmin<{ n: number }>(server.db.adminUrl, waiting))[0]?.n === 0) await new Promise(setImmediate);
+    const waiting = `select from pg_locks where locktype = 'advisory' and not granted
+      and database = (select oid from pg_database where datname = current_database())`;
+    await until('the second to wait', async () => (await asAdmin(server.db.adminUrl, waiting)).length > 0);
     free.resolve();
     await holding;
     expect((await second).status).toBe(201);

@@ -1,5 +1,4 @@
 /** A room is added by adding a room: a small one, with all that a room may have, works without a change to any other file. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { beforeAll, expect, test } from 'vitest';
 import { definitionOf, type Kind, kinds } from '../../crds/index.ts';
@@ -20,6 +19,7 @@ import { policiesRoom } from '../../server/policies/index.ts';
 import { eventData, eventType } from '../../server/room/events.ts';
 import { claimOf, type ResourceKind } from '../../server/room/resource-kind.ts';
 import { defineRoom } from '../../server/room/room.ts';
+import { runTasks } from '../../server/room/tasks.ts';
 import { loadedByName, snapshotPart } from '../../server/room/tenant-snapshot.ts';
 import { rooms } from '../../server/rooms.ts';
 import { createServices, type Services } from '../../server/services.ts';
@@ -341,10 +341,19 @@ test('its rows go with the tenant', async () => {
 });
 
 test('it ends with the process', async () => {
+  // As often as the one of the room, in the same process: while it still runs, the other one would, too.
+  let others = 0;
+  const run = async () => {
+    others++;
+    return undefined;
+  };
+  const stop = runTasks([{ name: 'comparing', everyMs: 10, run }], () => {});
   await server.close();
   const { runs, closed } = services.use(notesRoom);
   const { count } = runs;
-  await sleep(50); // its task ran every few milliseconds
+  const before = others;
+  await until('ten more runs of the other', () => others >= before + 10);
+  await stop();
   expect(runs.count).toBe(count);
   await services.close();
   expect(closed.count).toBe(1);

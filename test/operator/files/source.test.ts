@@ -138,7 +138,7 @@ describe('the source of files', () => {
   });
 
   test('an editor that removes before it writes deletes nothing', async () => {
-    const one = await follow({ 'a.yaml': tenantYaml('aa') }, { vanishMs: 5000 });
+    const one = await follow({ 'a.yaml': tenantYaml('aa') }, { vanishMs: 600_000 }); // longer than any stop of this machine
     for (let i = 0; i < 5; i++) {
       await rename(one.path('a.yaml'), one.path('a.yaml~'));
       await sleep(20); // a scan may find it so
