@@ -19,14 +19,24 @@ export const slowest = (files: ByFile, count: number): [file: string, seconds: n
     .sort(([, one], [, other]) => other - one)
     .slice(0, count);
 
-/** A line for each file that takes half as long again as is usual. */
-export const grown = (usual: ByFile, now: ByFile): string[] =>
-  Object.entries(now).flatMap(([file, one]) => {
+/**
+ * A line for each file that takes half as long again as is usual. What a machine, or more files at once, do to all of them is
+ * not meant: a run's own pace is the median of its files.
+ */
+export function grown(usual: ByFile, now: ByFile): string[] {
+  const both = Object.entries(now).flatMap(([file, one]) => {
     const before = usual[file];
-    const [was, is] = [before === undefined ? undefined : secondsOf(before), secondsOf(one)];
-    if (was === undefined || is - was < GROWN_SECONDS_MIN || is < was * GROWN_FACTOR) return [];
-    return [`slower: ${file}: ${is.toFixed(1)} s, usually ${was.toFixed(1)} s`];
+    return before === undefined ? [] : [{ file, was: secondsOf(before), is: secondsOf(one) }];
   });
+  const paces = both.filter(({ was }) => was >= 1).map(({ was, is }) => is / was);
+  const pace = paces.sort((one, other) => one - other)[Math.floor(paces.length / 2)] ?? 1;
+  return both
+    .filter(({ was, is }) => is / pace - was >= GROWN_SECONDS_MIN && is / pace >= was * GROWN_FACTOR)
+    .map(
+      ({ file, was, is }) =>
+        `slower: ${file}: ${is.toFixed(1)} s, usually ${(was * pace).toFixed(1)} s at the run's pace`,
+    );
+}
 
 /** A table of a line for each file, whose changes can be read in a diff. */
 export const printed = (files: ByFile): string => {
