@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { browser, kubernetes, plain, shared } from './test/groups.ts';
+import { browser, isolatedFiles, kubernetes, shared, unit } from './test/groups.ts';
 import { LongestFirst } from './test/helpers/longest-first.ts';
 import { WAIT_MS_MAX } from './test/helpers/wait.ts';
 import { clusterForTests } from './test/kubernetes/programs.ts';
@@ -45,7 +45,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          include: plain,
+          include: unit,
           ...inOneProcess,
           // Coverage asks V8 by its inspector, which that mode refuses.
           ...(!process.argv.includes('--coverage') && { execArgv: noProcess }),
@@ -67,9 +67,8 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'suite',
-          include: ['test/**/*.test.ts'],
-          exclude: [...plain, ...shared, ...browser, ...kubernetes],
+          name: 'isolated',
+          include: isolatedFiles,
           setupFiles,
           globalSetup: [postgres],
           maxWorkers,

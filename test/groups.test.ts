@@ -1,6 +1,6 @@
 /** What `npm run test:unit` runs, and what shares a process. */
 import { expect, test } from 'vitest';
-import { browser, ofOneProcess, plain, shared } from './groups.ts';
+import { browser, isolated, isolatedFiles, shared, slow, unit } from './groups.ts';
 import { testFiles, unitFiles } from './units.ts';
 
 test('a unit test asks for no database, browser, cluster or process, by itself or by what it imports', () => {
@@ -20,8 +20,10 @@ test('a unit test asks for no database, browser, cluster or process, by itself o
   expect(testFiles().filter((file) => /browser|^test\/(e2e|kubernetes)\//.test(file) && units.has(file))).toEqual([]);
 });
 
-test('each file is in one project only, and each file that is named is there', () => {
-  for (const file of ofOneProcess) expect(testFiles()).toContain(file);
-  const own = [...plain, ...shared, ...browser, ...ofOneProcess];
-  expect(new Set(own).size).toBe(own.length);
+test('each file is in one project only, and each entry of the lists is one of a file', () => {
+  const kubernetes = testFiles().filter((file) => file.startsWith('test/kubernetes/'));
+  expect([...unit, ...shared, ...browser, ...isolatedFiles, ...kubernetes].sort()).toEqual(testFiles());
+  const unused = Object.keys(isolated).filter((one) => !isolatedFiles.some((file) => file.startsWith(one)));
+  expect(unused).toEqual([]);
+  expect(slow.filter((files) => !unitFiles().some((file) => files.test(file)))).toEqual([]);
 });
