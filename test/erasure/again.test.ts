@@ -106,24 +106,24 @@ describe('whoever was erased and comes back', () => {
   test.each(['an actor', 'a relationship', 'an import', 'an invitation'])('by %s', async (what) => {
     const { tenant, backend } = await livingTenant(server, clock);
     const relationship = { relationshipType: 'drives', to: { type: 'car', id: '1' } };
-    const line = JSON.stringify({ from: { type: 'user', id: 'zoe' }, ...relationship });
+    const line = JSON.stringify({ from: { type: 'user', id: 'zoe-van-dam' }, ...relationship });
     const invitation = {
       ...relationship,
-      invitor: { type: 'user', id: 'zoe' },
+      invitor: { type: 'user', id: 'zoe-van-dam' },
       invitee: { contact: { type: 'email', value: 'x@y.z' } },
     };
     const write = {
-      'an actor': () => backend('PUT', `/${tenant}/actors/user/zoe`, {}),
-      'a relationship': () => backend('POST', `/${tenant}/actors/user/zoe/relationships`, relationship),
+      'an actor': () => backend('PUT', `/${tenant}/actors/user/zoe-van-dam`, {}),
+      'a relationship': () => backend('POST', `/${tenant}/actors/user/zoe-van-dam/relationships`, relationship),
       'an import': () =>
         backend('POST', `/${tenant}/relationships/import`, line, { 'content-type': 'application/x-ndjson' }),
       'an invitation': () => backend('POST', `/${tenant}/sharing/invitations`, invitation),
     }[what] as () => ReturnType<typeof backend>;
-    await erase(tenant, 'zoe');
+    await erase(tenant, 'zoe-van-dam');
     expect((await write()).status).toBeLessThan(300);
     expect(await admin('select * from accord.erased_actor where tenant = $1', [tenant])).toEqual([]);
-    await erase(tenant, 'zoe');
-    expect((await traces('zoe')).filter((row) => row.includes(tenant))).toEqual([]);
+    await erase(tenant, 'zoe-van-dam');
+    expect((await traces('zoe-van-dam')).filter((row) => row.includes(tenant))).toEqual([]);
   });
 });
 
@@ -146,24 +146,24 @@ describe('an erasure that is interrupted', () => {
   test('keeps others from writing about the person, and goes on where it was', async () => {
     const living = await livingTenant(server, clock);
     const { tenant, backend } = living;
-    await living.live('fred', 'f@example.com', 'gina');
+    await living.live('frederik', 'f@example.com', 'gina');
     const services = failing();
-    await expect(erase(tenant, 'fred', services)).rejects.toThrow('the connection is cut');
+    await expect(erase(tenant, 'frederik', services)).rejects.toThrow('the connection is cut');
     const relationship = { relationshipType: 'drives', to: { type: 'car', id: '1' } };
-    const line = JSON.stringify({ from: { type: 'user', id: 'fred' }, ...relationship });
-    const fred = await living.user('fred');
+    const line = JSON.stringify({ from: { type: 'user', id: 'frederik' }, ...relationship });
+    const fred = await living.user('frederik');
     const refused = [
-      await backend('PUT', `/${tenant}/actors/user/fred`, {}),
-      await backend('POST', `/${tenant}/actors/user/fred/relationships`, relationship),
+      await backend('PUT', `/${tenant}/actors/user/frederik`, {}),
+      await backend('POST', `/${tenant}/actors/user/frederik/relationships`, relationship),
       await backend('POST', `/${tenant}/relationships/import`, line, { 'content-type': 'application/x-ndjson' }),
-      await fred('POST', `/${tenant}/consents`, { ...item, userId: 'fred' }),
+      await fred('POST', `/${tenant}/consents`, { ...item, userId: 'frederik' }),
     ];
     // Its tokens are refused from the beginning.
     expect(refused.map(({ status, body }) => [status, body.code])).toEqual([
       ...Array(3).fill([409, 'actor_being_erased']),
       [401, 'unauthenticated'],
     ]);
-    const { status, removed } = await erase(tenant, 'fred', services);
+    const { status, removed } = await erase(tenant, 'frederik', services);
     expect(status).toBe('erased');
     expect(removed).toMatchObject({
       relationships: 4,
@@ -172,8 +172,8 @@ describe('an erasure that is interrupted', () => {
       invitationsSent: 1,
       invitationsReceived: 3,
     });
-    expect(await traces('fred')).toEqual([]);
-    expect((await backend('PUT', `/${tenant}/actors/user/fred`, {})).status).toBe(200);
+    expect(await traces('frederik')).toEqual([]);
+    expect((await backend('PUT', `/${tenant}/actors/user/frederik`, {})).status).toBe(200);
   });
 
   test('answers 202 while more is left than fits into a request, and counts everything once', async () => {
@@ -525,8 +525,12 @@ describe('bounds', () => {
 test('whoever looks while the person is erased writes nothing back', async () => {
   const living = await livingTenant(server, clock);
   const { tenant, backend } = living;
-  await living.live('olga', 'olga@example.com', 'paul');
-  const question = { subject: { type: 'user', id: 'olga' }, action: 'car:drive', resource: { type: 'car', id: '1' } };
+  await living.live('olga-maria', 'olga-maria@example.com', 'paul');
+  const question = {
+    subject: { type: 'user', id: 'olga-maria' },
+    action: 'car:drive',
+    resource: { type: 'car', id: '1' },
+  };
   let over = false;
   let all = 0;
   const looking = Array.from({ length: 8 }, async () => {
@@ -534,8 +538,8 @@ test('whoever looks while the person is erased writes nothing back', async () =>
     while (!over || count < 5) {
       const answers = await Promise.all([
         backend('POST', `/authz/${tenant}`, question),
-        backend('GET', `/${tenant}/consents?userId=olga`),
-        backend('GET', `/${tenant}/consents/events?userId=olga&limit=1`),
+        backend('GET', `/${tenant}/consents?userId=olga-maria`),
+        backend('GET', `/${tenant}/consents/events?userId=olga-maria&limit=1`),
       ]);
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
       count++;
@@ -547,13 +551,13 @@ test('whoever looks while the person is erased writes nothing back', async () =>
   const sealing = sealWaiting(server.services.ledger);
   const { status } = await eraseActor(erasure, tenant, by, {
     type: 'user',
-    id: 'olga',
-    contacts: ['olga@example.com'],
+    id: 'olga-maria',
+    contacts: ['olga-maria@example.com'],
   });
   over = true;
   expect(status).toBe('erased');
   await Promise.all([...looking, sealing]);
-  expect(await traces('olga')).toEqual([]);
+  expect(await traces('olga-maria')).toEqual([]);
   await sealWaiting(server.services.ledger);
   expect(await verifyLedger(server.services, tenant)).toMatchObject({ valid: true });
 });

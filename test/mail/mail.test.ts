@@ -102,7 +102,8 @@ describe('a message', () => {
       server.db.adminUrl,
       `select m::text || encode(content_encrypted, 'escape') as text from accord.mail_message m where tenant = '${tenant}'`,
     );
-    expect(row?.text).not.toMatch(/bob|token|Share/i);
+    // Three letters are in the digest by chance.
+    expect(row?.text).not.toMatch(/bob@|token|Share/i);
     expect(server.observations).toContainEqual({ kind: 'mail_kept', tenant, template: 'account-exists' });
     await written();
   });
