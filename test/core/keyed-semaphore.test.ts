@@ -4,10 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { Database } from '../../server/core/db/database.ts';
 import { sql } from '../../server/core/db/sql.ts';
 import { KeyedSemaphore } from '../../server/core/keyed-semaphore.ts';
+import { waitingForLock } from '../helpers/admin.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 import { turns, until } from '../helpers/wait.ts';
 
-const { url } = await createTestDatabase();
+const { url, adminUrl } = await createTestDatabase();
 
 describe('the semaphore', () => {
   test('lets so many of one key in, in the order of asking, and others at once', async () => {
@@ -53,13 +54,7 @@ describe('the pool', () => {
     await holder.query('select pg_advisory_lock(1)');
     const waits = sql`select pg_advisory_xact_lock_shared(1)::text as slept`;
     const slow = Array.from({ length: 12 }, () => database.tenant('slow', (tx) => tx.many(Slept, waits)));
-    await until('slow queries', async () => {
-      const { rows } = await holder.query(
-        `select from pg_locks where locktype = 'advisory' and not granted
-          and database = (select oid from pg_database where datname = current_database())`,
-      );
-      return rows.length > 0;
-    });
+    await until('slow queries', async () => (await waitingForLock(adminUrl)) > 0);
     await database.tenant('quick', (tx) => tx.many(Slept, seconds(0)));
     await database.system((tx) => tx.many(Slept, seconds(0)));
     await holder.end();

@@ -10,7 +10,7 @@ import { EventReaders } from '../../server/events/readers.ts';
 import { removeOld } from '../../server/events/retention.ts';
 import { markRemoved, moveEvents, removeEvents } from '../../server/events/store.ts';
 import type { NewEvent } from '../../server/room/events.ts';
-import { asAdmin } from '../helpers/admin.ts';
+import { asAdmin, waitingForLock } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { until, WAIT_MS_MAX } from '../helpers/wait.ts';
 
@@ -240,8 +240,7 @@ test('old counts that cannot be removed yet hold up nobody who reads events', as
   });
   await locked.promise;
   const removing = removeOld({ database, observe });
-  const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like 'delete from accord.event_count%'`;
-  await expect.poll(async () => (await admin(waits)).length).toBe(1);
+  await expect.poll(() => waitingForLock(server.db.adminUrl, 'delete from accord.event_count')).toBe(1);
   expect(await admin('select count(*) from accord.event')).toHaveLength(1);
   released.resolve();
   await Promise.all([holding, removing]);

@@ -11,6 +11,17 @@ export async function asAdmin<Row extends object>(adminUrl: string, text: string
   }
 }
 
+/** How many sessions of a database wait for a lock. @param query what their statements begin with */
+export async function waitingForLock(adminUrl: string, query = ''): Promise<number> {
+  const rows = await asAdmin(
+    adminUrl,
+    `select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and starts_with(query, $1)`,
+    [query],
+  );
+  return rows.length;
+}
+
 /** An outage of one database: connections end, and are refused to all but the superuser. */
 export function outageOf(adminUrl: string) {
   const name = /\/(t_\w+)\?/.exec(adminUrl)?.[1] as string;

@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { startIdentityProvider } from '../core/auth/identity-provider.ts';
-import { asAdmin } from '../helpers/admin.ts';
+import { asAdmin, waitingForLock } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { until } from '../helpers/wait.ts';
 import { configClient } from '../policies/config-client.ts';
@@ -240,8 +240,7 @@ describe('a binding that changes', () => {
         [cars.tenant],
       );
       const accepting = accept(eve, 'eve', requestToken);
-      const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-      await until('the one who accepts', async () => (await asAdmin(server.db.adminUrl, waiting, [])).length > 0);
+      await until('the one who accepts', async () => (await waitingForLock(server.db.adminUrl)) > 0);
       await writer.query('commit');
       expect(codeOf(await accepting)).toEqual(mismatch);
     } finally {

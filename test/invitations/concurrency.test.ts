@@ -4,7 +4,7 @@ import pg from 'pg';
 import { Agent, fetch } from 'undici';
 import { afterAll, expect, test } from 'vitest';
 import { eraseTenant } from '../../server/tenants/index.ts';
-import { asAdmin } from '../helpers/admin.ts';
+import { asAdmin, waitingForLock } from '../helpers/admin.ts';
 import { drawn } from '../helpers/long.ts';
 import { createTestServer, manifestWriter } from '../helpers/server.ts';
 import { until } from '../helpers/wait.ts';
@@ -134,10 +134,7 @@ test('erasing the tenant waits for an invitation that is being made, and takes i
   await own.invite(); // its key is there
   const gate = new pg.Client({ connectionString: server.db.adminUrl });
   await gate.connect();
-  const waiting = async (n: number) => {
-    const query = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    await until(`${n} who wait`, async () => (await behind(query, [])).length >= n);
-  };
+  const waiting = (n: number) => until(`${n} who wait`, async () => (await waitingForLock(server.db.adminUrl)) >= n);
   // The one that is being made stops after it has taken hold of its type.
   await gate.query('begin; lock table accord.invitation in share mode');
   const making = own.backend('POST', own.path(), { body: body() });

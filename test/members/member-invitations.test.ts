@@ -15,6 +15,7 @@ import {
   recordMemberInvitationDelivered,
 } from '../../server/members/index.ts';
 import { baseUrl, createTestApp, send } from '../access/test-app.ts';
+import { waitingForLock } from '../helpers/admin.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 import { until } from '../helpers/wait.ts';
 
@@ -412,14 +413,7 @@ test('no more than redeemingsMax are redeemed at once: the route is open to ever
   const secret = secretOf((await invite('crowd@example.com')).body.url);
   const client = new pg.Client({ connectionString: db.adminUrl });
   await client.connect();
-  const waiting = async () =>
-    Number(
-      (
-        await client.query(
-          "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
-        )
-      ).rows[0].count,
-    );
+  const waiting = () => waitingForLock(db.adminUrl);
   await client.query('begin; lock table accord.member_invitation in access exclusive mode');
   const answers = Array.from({ length: limits.redeemingsMax + 3 }, () => redeem(secret));
   await until('as many as may be', async () => (await waiting()) === limits.redeemingsMax);

@@ -10,7 +10,7 @@ import { type ClientSpec, deleteClient, putClient } from '../../server/clients/i
 import { limits } from '../../server/core/limits.ts';
 import { apiOwner } from '../../server/core/ownership.ts';
 import type { TenantSnapshot } from '../../server/snapshot/index.ts';
-import { asAdmin } from '../helpers/admin.ts';
+import { asAdmin, waitingForLock } from '../helpers/admin.ts';
 import { closeAtEnd } from '../helpers/closing.ts';
 import { until } from '../helpers/wait.ts';
 import { begin, createAccount, logIn, password, webSpec } from './logging-in.ts';
@@ -82,8 +82,7 @@ describe('refresh tokens', () => {
       const both = [0, 1].map(() =>
         post(tenant, '/oidc/token', { grant_type: 'refresh_token', refresh_token: token }, basic('web', secret)),
       );
-      const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-      await until('both to use it', async () => (await asAdmin(adminUrl, waiting)).length === 2);
+      await until('both to use it', async () => (await waitingForLock(adminUrl)) === 2);
       await holder.query('commit');
       const answers = await Promise.all(both);
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
@@ -133,7 +132,6 @@ describe('refresh tokens', () => {
     expect(limits.grantSpareMs).toBeGreaterThan(0);
     const { refresh_token: token = '' } = await tokensOf({ scope: 'openid offline_access', prompt: 'consent' });
     expect(await outcome(oc.refreshTokenGrant(config, token))).toBe('accepted');
-    const { asAdmin } = await import('../helpers/admin.ts');
     const rows = await asAdmin<{ model: string; at: Date }>(
       server.db.adminUrl,
       `select model, max(expires_at) as at from accord.oidc_record where tenant = '${tenant}' and model in ('Grant', 'RefreshToken') group by 1`,
