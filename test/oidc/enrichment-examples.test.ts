@@ -54,18 +54,22 @@ function endpoint(accepts: (grant: Grant) => boolean, claims: () => Promise<obje
 const postedSecret = ({ fields }: Grant) =>
   fields.client_id === client.id && fields.client_secret === client.secret && fields.scope === 'pg:tenant:admin';
 
+type Settings = { base: string; tenant: string; secret: string };
+type Patience = { isPatient?: boolean };
+type LogIn = (userId: string) => Promise<object>;
 type Provider = {
   /** Another installation of the same provider, with other settings. */
-  with(settings: {
-    base?: string;
-    tenant?: string;
-    secret?: string;
-    isPatient?: boolean;
-  }): Promise<(userId: string) => Promise<object>>;
-  logIn(userId: string): Promise<object>;
+  with(settings: Partial<Settings> & Patience): Promise<LogIn>;
+  logIn: LogIn;
   grants: readonly Grant[];
 };
 type World = Awaited<ReturnType<typeof trusting>>;
+
+/** What is not set is of the tenant that trusts the provider. */
+const installing =
+  ({ tenant: own }: World, install: (settings: Settings, patience: Patience) => Promise<LogIn>): Provider['with'] =>
+  ({ base = baseUrl, tenant = own, secret = client.secret, ...patience }) =>
+    install({ base, tenant, secret }, patience);
 
 async function withAuth0(): Promise<[World, Provider]> {
   const world = await trusting({ clients: 'auth0' });
@@ -73,19 +77,17 @@ async function withAuth0(): Promise<[World, Provider]> {
     (grant) => grant.type === 'application/json' && postedSecret(grant) && grant.fields.audience === AUDIENCE,
     () => ({ sub: `${client.id}@clients`, azp: client.id, gty: 'client-credentials', scope: 'pg:tenant:admin' }),
   );
-  const install: Provider['with'] = async ({
-    base = baseUrl,
-    tenant = world.tenant,
-    secret = client.secret,
-    ...more
-  }) =>
-    auth0(
-      {
-        ...{ CLIENT_ID: client.id, CLIENT_SECRET: secret, AUDIENCE, BASE_URL: base, TENANT: tenant },
-        ...{ CLAIM_NAME, TOKEN_URL: url },
-      },
-      more,
-    ).logIn;
+  const install = installing(
+    world,
+    async ({ base, tenant, secret }, more) =>
+      auth0(
+        {
+          ...{ CLIENT_ID: client.id, CLIENT_SECRET: secret, AUDIENCE, BASE_URL: base, TENANT: tenant },
+          ...{ CLAIM_NAME, TOKEN_URL: url },
+        },
+        more,
+      ).logIn,
+  );
   return [world, { with: install, logIn: await install({}), grants }];
 }
 
@@ -98,19 +100,14 @@ async function withKeycloak(): Promise<[World, Provider]> {
       scope: 'profile pg:tenant:admin',
     }),
   );
-  const install: Provider['with'] = async ({
-    base = baseUrl,
-    tenant = world.tenant,
-    secret = client.secret,
-    ...more
-  }) => {
+  const install = installing(world, async ({ base, tenant, secret }, more) => {
     const environment = {
       ...{ ACCORD_CLIENT_ID: client.id, ACCORD_CLIENT_SECRET: secret, ACCORD_AUDIENCE: AUDIENCE },
       ...{ ACCORD_BASE_URL: base, ACCORD_TENANT: tenant, ACCORD_TOKEN_URL: url },
     };
     const { logIn } = await keycloak(environment, 'https://claims\\.test/relationships', more);
     return (userId) => logIn(userId);
-  };
+  });
   return [world, { with: install, logIn: await install({}), grants }];
 }
 
@@ -127,12 +124,7 @@ async function withZitadel(): Promise<[World, Provider]> {
     // The target is asked for the claims of this token too.
     async () => ({ sub: '42', aud: [project], ...(await ofService?.()) }),
   );
-  const install: Provider['with'] = async ({
-    base = baseUrl,
-    tenant = world.tenant,
-    secret = client.secret,
-    ...more
-  }) => {
+  const install = installing(world, async ({ base, tenant, secret }, more) => {
     const environment = {
       ...{ SIGNING_KEY: signingKey, TOKEN_URL: url, CLIENT_ID: client.id, CLIENT_SECRET: secret },
       ...{ SERVICE_USER_ID: '42', PROJECT_ID: project, BASE_URL: base, TENANT: tenant, CLAIM_NAME },
@@ -140,7 +132,7 @@ async function withZitadel(): Promise<[World, Provider]> {
     const target = await zitadel(environment, more);
     ofService = () => target.accessToken({ id: '42', machine: {} });
     return (id) => target.accessToken({ id, human: {} });
-  };
+  });
   return [world, { with: install, logIn: await install({}), grants }];
 }
 
