@@ -11,7 +11,7 @@ import { constants } from 'node:os';
 import { join, relative } from 'node:path';
 import { howToBuildSite, whyNoSite } from './docs-site/built.ts';
 import { byPart } from './helpers/coverage.ts';
-import { type ByFile, grown, printed } from './helpers/durations.ts';
+import { type ByFile, grown, printed, table, usualDurations } from './helpers/durations.ts';
 import { combined, countsOf, filesAgain, flakyFiles, flakyOf, merged, type Run } from './helpers/report.ts';
 import { createRunScratch } from './helpers/run-scratch.ts';
 import { clusterForTests, whyNoNode } from './kubernetes/programs.ts';
@@ -149,8 +149,7 @@ if (given.includes('--coverage') && existsSync(coverage)) {
   const summary = JSON.parse(readFileSync(coverage, 'utf8'));
   console.log(`Coverage; coverage/index.html shows the lines.\n${byPart(summary, root).join('\n')}\n`);
 }
-const table = join(root, 'test/durations.json');
-const usual: ByFile = existsSync(table) ? JSON.parse(readFileSync(table, 'utf8')) : {};
+const usual = usualDurations();
 if (process.env.TEST_GROWN === '1') for (const line of grown(usual, durations)) console.log(line);
 if (isWritten) {
   const files = new Set(testFiles());

@@ -17,6 +17,9 @@ export function accord(args: readonly string[], variables: Record<string, string
   return promisify(execFile)('node', ['bin/accord.mjs', ...args], { cwd: root, env });
 }
 
+/** By itself, or by a signal. */
+export const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null;
+
 /** A command that goes on until it is stopped. */
 export class Running {
   readonly child: ChildProcess;
@@ -41,7 +44,7 @@ export class Running {
 
   /** @returns the exit code; null when a signal ended it */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
-    if (this.#hasEnded()) return this.child.exitCode;
+    if (hasEnded(this.child)) return this.child.exitCode;
     const gone = this.gone();
     // What cannot be passed on goes to the whole group.
     if (signal === 'SIGKILL') process.kill(-(this.child.pid as number), signal);
@@ -51,11 +54,7 @@ export class Running {
 
   /** @returns as stop(), which ends it */
   async gone(): Promise<number | null> {
-    if (this.#hasEnded()) return this.child.exitCode;
+    if (hasEnded(this.child)) return this.child.exitCode;
     return new Promise((resolve) => this.child.once('exit', resolve));
-  }
-
-  #hasEnded(): boolean {
-    return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 }

@@ -17,7 +17,7 @@ import { expect } from 'vitest';
 import { isObject } from '../../crds/values.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { untilPasses } from '../helpers/wait.ts';
-import { environment, root } from './accord.ts';
+import { environment, hasEnded, root } from './accord.ts';
 import { copyPrepared, type Prepared } from './prepared.ts';
 
 export type Step =
@@ -136,7 +136,7 @@ export class Reader {
     await writeFile(file, this.#typed(command));
     const ended = Promise.withResolvers<string>();
     const gone = () => ended.resolve('not 0: a command failed');
-    if (this.#terminal.exitCode !== null || this.#terminal.signalCode !== null) gone();
+    if (hasEnded(this.#terminal)) gone();
     this.#lines.once('line', ended.resolve);
     this.#terminal.once('exit', gone);
     this.#terminal.stdin?.write(`source ${file} </dev/null >${file}.out 2>${file}.err; echo $?\n`);
@@ -169,7 +169,7 @@ export class Reader {
   async #stop(): Promise<void> {
     const server = this.#server;
     this.#seen = '';
-    if (server !== undefined && server.exitCode === null && server.signalCode === null) {
+    if (server !== undefined && !hasEnded(server)) {
       const gone = new Promise((resolve) => server.once('exit', resolve));
       process.kill(-(server.pid as number), 'SIGINT');
       await gone;

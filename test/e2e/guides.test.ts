@@ -23,10 +23,7 @@ describe.each(guides)('%s', (page) => {
     const started = steps.filter(({ does }) => does === 'start').length;
     const stopped = steps.filter((step) => step.does === 'await' && step.text.trim() === '^C').length;
     expect(started).toBe(stopped + 1);
-    const reader = await Reader.sitDown({
-      npx: page === guides[0],
-      ...(prepared[page] && { prepared: prepared[page] }),
-    });
+    const reader = await Reader.sitDown({ npx: page === guides[0], prepared: prepared[page] ?? {} });
     try {
       for (const step of steps) await reader.follow(step);
     } finally {

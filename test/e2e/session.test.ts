@@ -13,7 +13,7 @@ import { closeAtEnd } from '../helpers/closing.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { until, untilPasses } from '../helpers/wait.ts';
 import { issuerYaml, policyYaml, tenantYaml } from '../operator/manifests.ts';
-import { accord, environment, root } from './accord.ts';
+import { accord, environment, hasEnded, root } from './accord.ts';
 import { copyPrepared } from './prepared.ts';
 
 const undo: (() => Promise<unknown>)[] = [];
@@ -66,7 +66,7 @@ async function begin(
   undo.push(async () => {
     const pid = await pidOf(data);
     if (pid !== undefined && isAlive(pid)) process.kill(pid, 'SIGKILL');
-    if (child.exitCode === null && child.signalCode === null) process.kill(-(child.pid as number), 'SIGKILL');
+    if (!hasEnded(child)) process.kill(-(child.pid as number), 'SIGKILL');
   });
   const says = (what: string | RegExp) => untilPasses(`${what}`, () => expect(printed.text).toMatch(what));
   return { directory, data, write, child, printed, ended, says, base: `http://${listen}`, admin: `http://${admin}` };

@@ -1,4 +1,6 @@
 /** Where the time of a run went, by file: test/durations.json has what is usual. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 /** Seconds. `hooks` are those of the file; those of a test are in `tests`. */
 export type Durations = { start: number; import: number; setup: number; tests: number; hooks: number };
@@ -11,6 +13,11 @@ const GROWN_SECONDS_MIN = 5;
 const GROWN_FACTOR = 1.5;
 
 export const secondsOf = (one: Durations) => one.start + one.import + one.setup + one.tests + one.hooks;
+
+export const table = join(import.meta.dirname, '../durations.json');
+
+/** What the table says. */
+export const usualDurations = (): ByFile => (existsSync(table) ? JSON.parse(readFileSync(table, 'utf8')) : {});
 
 /** The files that took longest, with their seconds. */
 export const slowest = (files: ByFile, count: number): [file: string, seconds: number][] =>

@@ -2,17 +2,15 @@
  * The order of a project's files: those that failed the last time first, and then the longest, so that no worker is left with
  * one when the others have ended. How long a file takes stands in test/durations.json, which a new clone has too.
  */
-import { existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { type ByFile, secondsOf } from './durations.ts';
+import { secondsOf, usualDurations } from './durations.ts';
 
 const root = join(import.meta.dirname, '../..');
-const table = join(root, 'test/durations.json');
 
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const usual: ByFile = existsSync(table) ? JSON.parse(readFileSync(table, 'utf8')) : {};
+    const usual = usualDurations();
     const rank = (file: TestSpecification) => {
       if (this.ctx.cache.getTestSpecificationResult(file)?.failed) return Number.POSITIVE_INFINITY;
       const took = usual[relative(root, file.moduleId)];
