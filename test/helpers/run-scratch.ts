@@ -22,7 +22,7 @@ const NAME = 'TEST_RUN';
 const PREFIX = 'accord-run-';
 /** A process that was told to end has ended by then. */
 const ENDING_MS_MAX = 10_000;
-const MEMORY = '/dev/shm';
+export const MEMORY = '/dev/shm';
 /** A run needs about 2 GB. Docker gives 64 MB unless it is told. */
 const MEMORY_BYTES_MIN = 4 * 2 ** 30;
 
@@ -67,7 +67,7 @@ export function createRunScratch(): RunScratch {
 /** In memory, where there is room: a Postgres of a test then waits for no disk. Docker mounts it without the right to execute. */
 function makeFolder(): string {
   const prefix = `${PREFIX}${process.pid}-`;
-  if (hasRoomInMemory()) {
+  if (freeBytesInMemory() >= MEMORY_BYTES_MIN) {
     const directory = mkdtempSync(join(MEMORY, prefix));
     const script = join(directory, 'try');
     writeFileSync(script, '#!/bin/sh\n', { mode: 0o755 });
@@ -77,12 +77,13 @@ function makeFolder(): string {
   return mkdtempSync(join(tmpdir(), prefix));
 }
 
-function hasRoomInMemory(): boolean {
+/** Of the memory that is a folder; 0 where there is none. */
+export function freeBytesInMemory(): number {
   try {
     const { bavail, bsize } = statfsSync(MEMORY);
-    return bavail * bsize >= MEMORY_BYTES_MIN;
+    return bavail * bsize;
   } catch {
-    return false;
+    return 0;
   }
 }
 

@@ -1,15 +1,10 @@
 /** Processes that live in a temporary folder and never longer than this one, however it ends (supervise.sh). */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freeBytesInMemory, MEMORY } from '../helpers/run-scratch.ts';
 import { until } from '../helpers/wait.ts';
-
-function freeBytes(folder: string): number {
-  if (!existsSync(folder)) return 0;
-  const { bavail, bsize } = statfsSync(folder);
-  return bavail * bsize;
-}
 
 const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`;
 
@@ -29,8 +24,8 @@ export class Supervised {
 
   constructor({ apart = false, onDisk = false, env = process.env }: SupervisedOptions = {}) {
     // In memory where there is enough of it: etcd preallocates 128 MiB, and the files of images are many.
-    const isRoom = !onDisk && freeBytes('/dev/shm') > (apart ? 4 * 2 ** 30 : 2 ** 29);
-    this.folder = mkdtempSync(join(isRoom ? '/dev/shm' : (process.env.TEST_DISK ?? tmpdir()), 'accord-k8s-'));
+    const isRoom = !onDisk && freeBytesInMemory() > (apart ? 4 * 2 ** 30 : 2 ** 29);
+    this.folder = mkdtempSync(join(isRoom ? MEMORY : (process.env.TEST_DISK ?? tmpdir()), 'accord-k8s-'));
     chmodSync(this.folder, 0o711); // a Postgres in it runs as another user
     const script = join(import.meta.dirname, 'supervise.sh');
     // Whoever ends what a run has left (run-scratch.ts) finds it by that name. This ends by itself, and has a folder to remove.
