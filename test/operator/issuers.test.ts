@@ -1,7 +1,7 @@
 /** What the operator says of TrustedIssuers: audiences that the tenant has, and keys that servers could read. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { ConditionPoll } from '../../operator/condition-poll.ts';
 import { sql } from '../../server/core/db/sql.ts';
 import { keysReadWithin } from '../../server/issuers/key-condition.ts';
@@ -51,7 +51,14 @@ describe('the keys of a TrustedIssuer', () => {
     );
   const server = async () => {
     const id = randomUUID();
-    await world.database.system((tx) => tx.run(sql`insert into accord.server (id) values (${id})`));
+    // Nobody says again that it lives, and what is asked of it may take longer than maxStalenessMs.
+    await world.database.system((tx) =>
+      tx.run(sql`insert into accord.server (id, seen_at) values (${id}, now() + interval '10 minutes')`),
+    );
+    // The next test would wait until it serves what is applied.
+    onTestFinished(async () => {
+      await world.database.system((tx) => tx.run(sql`delete from accord.server where id = ${id}`));
+    });
     return id;
   };
 
