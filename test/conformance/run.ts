@@ -21,7 +21,7 @@ const { values: options } = parseArgs({
   options: { update: { type: 'boolean' }, plans: { type: 'boolean' }, show: { type: 'string' } },
 });
 const cacheDir = process.env.CI_CACHE_DIR ?? join(tmpdir(), 'accord-conformance');
-const sources = new URL('cases', import.meta.url).pathname;
+const sources = join(import.meta.dirname, 'cases');
 
 function build(): { program: string; opa: string } {
   mkdirSync(cacheDir, { recursive: true });

@@ -139,7 +139,7 @@ export class Reader {
     if (hasEnded(this.#terminal)) gone();
     this.#lines.once('line', ended.resolve);
     this.#terminal.once('exit', gone);
-    this.#terminal.stdin?.write(`source ${file} </dev/null >${file}.out 2>${file}.err; echo $?\n`);
+    this.#terminal.stdin?.write(`source '${file}' </dev/null >'${file}.out' 2>'${file}.err'; echo $?\n`);
     const code = await ended.promise;
     this.#lines.off('line', ended.resolve);
     this.#terminal.off('exit', gone);

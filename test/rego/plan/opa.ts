@@ -50,7 +50,7 @@ export function startOpa(): Opa {
   const cacheDir = process.env.CI_CACHE_DIR ?? join(tmpdir(), 'accord-conformance');
   mkdirSync(cacheDir, { recursive: true });
   const program = join(cacheDir, 'opa-evaluate');
-  const cwd = new URL('../../conformance/cases', import.meta.url).pathname;
+  const cwd = join(import.meta.dirname, '../../conformance/cases');
   const env = { ...process.env, GOFLAGS: '-mod=readonly', CGO_ENABLED: '0' };
   execFileSync('go', ['build', '-trimpath', '-o', program, './evaluate'], { cwd, env, stdio: 'inherit' });
   const child: ChildProcessWithoutNullStreams = spawn(program);
