@@ -92,6 +92,7 @@ describe.skipIf(skipsBrowser())('examples/app', () => {
   /** Nothing is wrong with a page of the application: wide and narrow, light and dark. */
   async function look({ page }: Person, name: string, shot = false): Promise<void> {
     const found: Record<string, unknown> = {};
+    await page.waitForLoadState('load'); // its texts are there before its style
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       for (const width of [320, 1100]) {

@@ -10,7 +10,8 @@ export type Posted = { path: string; fields: Record<string, string> };
 /** @param leadTo where a post to /send leads: by the page that leads on, from which it may go further */
 export async function servePages(leadTo?: () => string) {
   const posted: Posted[] = [];
-  const app = Fastify() as unknown as App;
+  // A browser opens connections that it may not use, for which a close would wait.
+  const app = Fastify({ forceCloseConnections: true }) as unknown as App;
   registerAssets(app);
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_, body, done) =>
     done(null, Object.fromEntries(new URLSearchParams(body as string))),

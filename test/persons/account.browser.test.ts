@@ -73,6 +73,7 @@ describe.skipIf(executablePath === undefined)('the account page', async () => {
     return { page, context, complaints, [Symbol.asyncDispose]: () => context.close() };
   }
   async function look(page: Page, name: string) {
+    await page.waitForLoadState('load'); // its texts are there before its style
     const wrong = (await page.evaluate(inspect)) as string[];
     expect([name, wrong]).toEqual([name, []]);
     const to = process.env.ACCORD_TEST_SHOTS;
