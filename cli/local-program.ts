@@ -34,6 +34,8 @@ type ProgramOptions = {
   isNew: boolean;
   progress: ReturnType<typeof createProgress>;
   stopped: Promise<unknown>;
+  /** Gets why all of it must end, in a sentence without its full stop. */
+  failed: PromiseWithResolvers<string>;
   portal: PortalBuild;
   /** Gets what is to be undone at the end, in reverse order. */
   undo: (() => Promise<unknown>)[];
@@ -41,7 +43,7 @@ type ProgramOptions = {
 
 /** @returns the exit code */
 export async function runProgram(options: ProgramOptions): Promise<number> {
-  const { choice, config, directory, local, isNew, progress, stopped, undo, portal } = options;
+  const { choice, config, directory, local, isNew, progress, stopped, failed, undo, portal } = options;
   const baseUrl = baseUrlOf(config);
   const logInLinks = isOnlyHere(config, baseUrl);
   await writeRuntime(local, { baseUrl, logInLinks });
@@ -68,40 +70,40 @@ export async function runProgram(options: ProgramOptions): Promise<number> {
   mailbox = mailboxOf(server);
   undo.push(() => server.close());
   metrics = createOperatorMetrics(services.metrics.registry);
-  // The term is over and nothing more is written; the rest of this process may stop in order.
-  const ended = Promise.withResolvers<string>();
   const invitations = tellInvitations(() => settled);
   const operation = await startOperation(choice, {
     onInvitation: invitations.written,
-    ...{ services, metrics, exit: ended.resolve, onStatus: reportChanges(() => settled) },
+    ...{ services, metrics, onStatus: reportChanges(() => settled) },
+    // The term is over and nothing more is written; the rest of this process may stop in order.
+    exit: (why) => failed.resolve(`the operator is no longer the leader: ${why}`),
     onProblems: reportProblems(() => settled),
     onWaiting: (message) => console.log(message),
   });
   running = operation;
   undo.push(() => operation.close());
   progress.step(`Reconciling ${operation.place}`);
-  const ending = Promise.race([ended.promise, stopped.then(() => undefined)]);
+  const ending = Promise.race([failed.promise, stopped.then(() => undefined)]);
   const summary = await Promise.race([operation.operator.settled(), ending.then(() => undefined)]);
   const refused = summary !== undefined && choice.kind === 'files' ? await seed(services, choice.manifests) : [];
   settled = summary !== undefined;
   progress.done();
   if (summary !== undefined) {
     const { source, place } = operation;
-    console.log(await describe({ config, services, server, summary, source, place, directory, portal }));
+    const described = await describe({ config, services, server, summary, source, place, directory, portal });
     const first = logInLinks ? await firstLogIn(services, directory, process.stdout.isTTY) : undefined;
     const links = await invitations.lines(
       services,
       choice.kind === 'files' ? choice.invitationsDirectory : undefined,
       first?.of,
     );
-    for (const line of [...refused, ...(first?.lines ?? []), ...links]) console.log(line);
+    // At once: whoever reads that it runs has all of it behind.
+    console.log([described, ...refused, ...(first?.lines ?? []), ...links].join('\n'));
     portal.ended.then(() => tellFailure(portal));
     // Whoever changes a policy next does not wait until the compiler is loaded.
     services.rego.compiler.prepare();
   }
   const why = await ending;
-  if (why !== undefined)
-    console.error(`accord: the operator is no longer the leader; server and operator stop: ${why}`);
+  if (why !== undefined) console.error(`accord: server and operator stop, because ${why}`);
   if (process.stdout.isTTY) console.log('Stopping…');
   return why === undefined ? 0 : 1;
 }

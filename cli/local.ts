@@ -7,6 +7,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { migrate } from '../server/core/db/migrate.ts';
 import { attachPostgres, type EmbeddedPostgres, startPostgres } from '../server/embedded/postgres.ts';
+import type { Watcher } from '../server/embedded/postmaster.ts';
 
 const DATABASE = 'postgres';
 
@@ -22,15 +23,16 @@ type LocalInstallation = {
  * Opens the data directory, making what is missing, and brings its database up to date.
  * @param options.progress told what begins, for a person who waits
  * @param options.whileStarting called when Postgres starts, which takes a while
+ * @param options.watcher told when Postgres ends by itself, and then it is started again
  */
 export async function openLocal(
   directory: string,
-  { progress, whileStarting }: { progress: (step: string) => void; whileStarting?: () => void },
+  { progress, ...options }: { progress: (step: string) => void; whileStarting?: () => void; watcher?: Watcher },
 ): Promise<LocalInstallation> {
   const at = resolve(directory);
   await mkdir(at, { recursive: true, mode: 0o755 });
   progress('Postgres');
-  const postgres = await startPostgres(join(at, 'pg'), whileStarting ? { whileStarting } : {});
+  const postgres = await startPostgres(join(at, 'pg'), options);
   try {
     progress('migrations');
     const migrated = await migrate(postgres.adminUrl(DATABASE), { runtimeRole: postgres.role });

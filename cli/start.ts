@@ -23,6 +23,7 @@ export async function run(parsed: Parsed): Promise<number> {
   await requireManifests(parsed.command, choice);
   const base = withDefaults(withListeners(readConfig(), values));
   const stopped = untilStopped();
+  const failed = Promise.withResolvers<string>();
   const progress = createProgress();
   const directory = values.data as string;
   const undo: (() => Promise<unknown>)[] = [];
@@ -34,13 +35,17 @@ export async function run(parsed: Parsed): Promise<number> {
       progress: (step) => progress.step(`Starting ${step}`),
       // What fails to load fails again below.
       whileStarting: () => void loadProgram().catch(() => {}),
+      watcher: {
+        again: (why) => console.error(`accord: ${why}\naccord: Postgres is started again with its data`),
+        lost: (why) => failed.resolve(`Postgres ended again and again: ${why}`),
+      },
     });
     undo.push(() => local.postgres.stop());
     const { runProgram } = await loadProgram();
     const config: Config = { ...base, ...local.environment };
     const { directory: at, migrated } = local;
     const isNew = migrated.length > 0;
-    return await runProgram({ choice, config, directory, local: at, isNew, progress, stopped, undo, portal });
+    return await runProgram({ choice, config, directory, local: at, isNew, progress, stopped, failed, undo, portal });
   } finally {
     progress.done();
     for (const step of undo.reverse()) await step();

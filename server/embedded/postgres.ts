@@ -6,21 +6,18 @@
  * The server ends with us also when we are killed (setpriv --pdeathsig, where the machine has it); where it outlives us,
  * the next start adopts it.
  */
-import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { chooseIdentity, type Identity } from './identity.ts';
+import { environment, keepRunning, PORT, startPostmaster, type Watcher } from './postmaster.ts';
 
 const SOCKET_PATH_BYTES_MAX = 107; // sockaddr_un
-const PORT = 5432;
 const ROLE = 'accord';
 const PASSWORDS = 'passwords.json';
-const SURVIVOR_WAIT_MS = 30_000;
 
 export type EmbeddedPostgres = {
   /** A superuser's URL: for migrations only. */
@@ -34,13 +31,14 @@ export type EmbeddedPostgres = {
   stop(): Promise<void>;
 };
 
-type StartOptions = { durable?: boolean; whileStarting?: () => void };
+type StartOptions = { durable?: boolean; whileStarting?: () => void; watcher?: Watcher };
 type Passwords = { admin: string; app: string };
 
 /**
  * Starts (and the first time makes) the cluster in `directory`.
  * @param options.durable false turns fsync off, for tests
  * @param options.whileStarting called when a program of Postgres was started that takes a while: once, or never
+ * @param options.watcher asks that a server which ends by itself is started again, a few times, and is told
  * @throws Error with the server's own words when it does not come up
  */
 export async function startPostgres(directory: string, options: StartOptions = {}): Promise<EmbeddedPostgres> {
@@ -54,18 +52,16 @@ export async function startPostgres(directory: string, options: StartOptions = {
   const identity = await chooseIdentity(directory, join(directory, 'data'), binaries.postgres);
   await mkdir(directory, { recursive: true, mode: 0o700 });
   await identity.own(directory);
-  const { durable = true, whileStarting = () => {} } = options;
+  const { durable = true, whileStarting = () => {}, watcher } = options;
   const { passwords, created } = await ensureCluster(directory, binaries.initdb, identity, { durable, whileStarting });
-  const adopted = created ? undefined : await survivor(directory, passwords);
-  const child =
-    adopted === undefined
-      ? await launch(directory, binaries.postgres, identity, {
-          durable,
-          whileStarting: created ? () => {} : whileStarting,
-        })
-      : undefined;
-  const stop = child ? () => stopChild(child) : () => stopAdopted(adopted as number);
-  return { ...urls(directory, passwords), role: ROLE, created, stop };
+  const url = urls(directory, passwords);
+  const cluster = {
+    ...{ directory, postgres: binaries.postgres, identity, durable },
+    acceptsConnections: () => acceptsConnections(url.url('postgres')),
+  };
+  const first = await startPostmaster(cluster, created ? undefined : whileStarting);
+  const running = watcher ? keepRunning(first, () => startPostmaster(cluster), watcher) : first;
+  return { ...url, role: ROLE, created, stop: () => running.stop() };
 }
 
 /**
@@ -114,7 +110,7 @@ async function ensureCluster(
   directory: string,
   initdb: string,
   identity: Identity,
-  { durable, whileStarting }: Required<StartOptions>,
+  { durable, whileStarting }: { durable: boolean; whileStarting: () => void },
 ) {
   const file = join(directory, PASSWORDS);
   const stored = await readFile(file, 'utf8').catch(() => undefined);
@@ -162,75 +158,6 @@ async function runToEnd(
   if (code !== 0) throw new Error(`${basename(program)} failed (${code}): ${output.trim()}`);
 }
 
-function environment(): NodeJS.ProcessEnv {
-  return { PATH: process.env.PATH, TZ: 'UTC', LC_ALL: 'C' };
-}
-
-async function launch(
-  directory: string,
-  postgres: string,
-  identity: Identity,
-  { durable, whileStarting }: Required<StartOptions>,
-): Promise<ChildProcess> {
-  const settings = {
-    listen_addresses: '',
-    shared_buffers: '128MB',
-    max_connections: '100',
-    jit: 'off',
-    random_page_cost: '1.1',
-  };
-  const args = ['-D', join(directory, 'data'), '-k', directory, '-p', String(PORT)];
-  for (const [name, value] of Object.entries(settings)) args.push('-c', `${name}=${value}`);
-  if (!durable) args.push('-c', 'fsync=off', '-c', 'full_page_writes=off', '-c', 'synchronous_commit=off');
-  // Its own process group: Ctrl-C in a terminal reaches us alone, and we stop it in order.
-  const options: SpawnOptions = { env: environment(), cwd: '/', stdio: ['ignore', 'ignore', 'pipe'], detached: true };
-  const child = await identity.spawn(postgres, args, options, true);
-  let output = '';
-  const up = Promise.withResolvers<void>();
-  child.once('error', up.reject);
-  child.once('exit', (code, signal) => up.reject(new Error(`postgres ended (${code ?? signal}): ${output.trim()}`)));
-  child.stderr?.on('data', (chunk) => {
-    output = (output + chunk).slice(-16_384);
-    if (output.includes('ready to accept connections')) up.resolve();
-  });
-  whileStarting();
-  await up.promise;
-  child.unref();
-  return child;
-}
-
-/**
- * A server of this cluster that outlived the process which started it: one that accepts connections is adopted; one
- * that is on its way down (setpriv's signal reached it) is waited for.
- */
-async function survivor(directory: string, passwords: Passwords): Promise<number | undefined> {
-  const until = performance.now() + SURVIVOR_WAIT_MS;
-  while (performance.now() < until) {
-    const text = await readFile(join(directory, 'data', 'postmaster.pid'), 'utf8').catch(() => undefined);
-    const pid = Number(text?.split('\n')[0]);
-    if (!pid || !(await isPostgres(pid))) return undefined;
-    if (await acceptsConnections(urls(directory, passwords).url('postgres'))) return pid;
-    await sleep(50);
-  }
-  throw new Error(`a Postgres that was left behind in ${directory} neither answers nor ends`);
-}
-
-/** The file may be stale, and its number another program's by now. */
-async function isPostgres(pid: number): Promise<boolean> {
-  if (!isAlive(pid)) return false;
-  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => 'postgres');
-  return command.includes('postgres');
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 async function acceptsConnections(connectionString: string): Promise<boolean> {
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: 2000 });
   client.on('error', () => {});
@@ -242,17 +169,4 @@ async function acceptsConnections(connectionString: string): Promise<boolean> {
   } finally {
     await client.end().catch(() => {});
   }
-}
-
-async function stopChild(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = new Promise((resolve) => child.once('exit', resolve));
-  child.ref(); // launch() let go of it
-  child.kill('SIGINT');
-  await gone;
-}
-
-async function stopAdopted(pid: number): Promise<void> {
-  process.kill(pid, 'SIGINT');
-  while (isAlive(pid)) await sleep(20);
 }

@@ -143,6 +143,31 @@ describe('signals', () => {
   });
 });
 
+test('Postgres that is killed is started again; one that is killed again and again ends it, with the reason', async () => {
+  const session = await begin(accordStart, one, { ACCORD_DRAIN: '0' });
+  await session.says(ready);
+  const kill = async (last?: number) => {
+    const pid = await until('another Postgres', async () => {
+      const [, , postmaster] = await pidsOf(session);
+      return postmaster === last ? undefined : postmaster;
+    });
+    process.kill(pid, 'SIGKILL');
+    return pid;
+  };
+  let last = await kill();
+  await session.says(/^accord: postgres ended \(SIGKILL\): .*\naccord: Postgres is started again with its data$/m);
+  // A manifest is written to Postgres, and read from it by the server.
+  await session.write('b.yaml', tenantYaml('bb'));
+  await until('a tenant that is served', async () => {
+    return (await (await fetch(`${session.admin}/snapshot`)).text()).includes('"tenant":"bb"');
+  });
+  for (let kills = 2; kills <= 6; kills++) last = await kill(last);
+  await session.says(
+    /^accord: server and operator stop, because Postgres ended again and again: postgres ended \(SIGKILL\): /m,
+  );
+  expect(await session.ended).toBe(1);
+});
+
 test('is ready when what was found at the start is served, and not before', async () => {
   const policies = Array.from({ length: 20 }, (_, i) => policyYaml('aa', `p${i}`, { answer: `answer-${i}` }));
   const session = await begin(accordStart, { 'a.yaml': tenantYaml('aa'), 'p.yaml': policies.join('---\n') });
