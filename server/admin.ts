@@ -6,6 +6,7 @@
  */
 import { isIP } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { DatabaseTrouble } from './core/db/errors.ts';
 import { limits } from './core/limits.ts';
 import type { Metrics } from './core/metrics.ts';
 import { registerDevMail } from './dev-mail.ts';
@@ -44,11 +45,13 @@ export function createAdmin(options: AdminOptions): FastifyInstance {
     return reply.status(live ? 200 : 503).send({ status: live ? 'live' : 'not live' });
   });
   app.get('/ready', async (request, reply) => {
-    const reasons = (await options.obstacles?.()) ?? [];
-    const ready = options.isReady() && (options.snapshots?.isFresh() ?? true) && reasons.length === 0;
-    const isTold = reasons.length > 0 && isLocal(request) && isOurName(request, options.host);
-    const status = ready ? 'ready' : 'not ready';
-    return reply.status(ready ? 200 : 503).send({ status, ...(isTold ? { reasons } : {}) });
+    const obstacles = (await options.obstacles?.()) ?? [];
+    const ready = options.isReady() && (options.snapshots?.isFresh() ?? true) && obstacles.length === 0;
+    const trouble = options.snapshots?.trouble;
+    const told = [...obstacles, ...(trouble === undefined ? [] : [TROUBLES[trouble]])];
+    const isTold = told.length > 0 && isLocal(request) && isOurName(request, options.host);
+    if (!ready) return reply.status(503).send({ status: 'not ready', ...(isTold && { reasons: told }) });
+    return reply.send({ status: 'ready', ...(isTold && { warnings: told }) });
   });
   app.get('/metrics', async (request, reply) => {
     if (isLocal(request) && !isOurName(request, options.host)) return refuse(reply, UNKNOWN_NAME);
@@ -68,6 +71,14 @@ export function createAdmin(options: AdminOptions): FastifyInstance {
   if (waiting !== undefined) local('/waiting', () => ({ waiting: waiting() }));
   return app;
 }
+
+/** A server decides from memory until its state is too old, so none of these makes it not ready at once. */
+const TROUBLES: Record<DatabaseTrouble, string> = {
+  lost: 'Postgres does not answer.',
+  timeout: 'Postgres did not respond in time.',
+  conflict: 'Postgres refused the last confirmation of the state because of a conflict.',
+  'read-only': 'Postgres is read-only: requests that write are answered with 503.',
+};
 
 const UNKNOWN_NAME = 'the Host header must be an IP address, localhost or the host of ACCORD_ADMIN_LISTEN';
 

@@ -7,7 +7,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jittered, nextDelayMs } from '../core/backoff.ts';
 import type { Database } from '../core/db/database.ts';
-import { isTransient } from '../core/db/errors.ts';
+import { troubleOf } from '../core/db/errors.ts';
 import { Drain } from '../core/drain.ts';
 import { FairQueue } from '../core/fair-queue.ts';
 import { limits } from '../core/limits.ts';
@@ -94,7 +94,7 @@ export class DecisionLog {
         return;
       } catch (error) {
         this.#observe({ kind: 'background_failed', task: 'decision log', error });
-        if (!isTransient(error)) return this.#dropAll(batch);
+        if (troubleOf(error) === undefined) return this.#dropAll(batch);
         if (this.#closing.signal.aborted && attempt >= CLOSING_ATTEMPTS) {
           // Nor would the others be written.
           this.#dropAll(batch);

@@ -130,7 +130,7 @@ export const problem = defineProblems({
   not_ready: {
     status: 503,
     title: 'Not ready',
-    when: 'The server is starting or shutting down, the database is unreachable, or it did not respond in time.',
+    when: 'The server is starting or shutting down, the database is unreachable or read-only, or it did not respond in time.',
     retryAfterSeconds: 1,
   },
   stale: {

@@ -2,7 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { ErrorObject } from 'ajv';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { isDatabaseLost, isTimeout } from '../core/db/errors.ts';
+import { type DatabaseTrouble, troubleOf } from '../core/db/errors.ts';
 import type { Observe } from '../core/observe.ts';
 import { bodyProblem, Problem, problem } from '../core/problems.ts';
 import type { App } from './fastify.ts';
@@ -41,6 +41,20 @@ export function send(observe: Observe, error: unknown, request: FastifyRequest, 
     .send(body);
 }
 
+const later = { 'retry-after': '5' };
+const ofTrouble: Record<DatabaseTrouble, { detail: string; headers?: Record<string, string> }> = {
+  lost: { detail: 'The database does not answer.' },
+  timeout: {
+    detail: 'The database did not respond in time, and nothing was written. Retry the request.',
+    headers: later,
+  },
+  conflict: { detail: 'Other requests wrote the same at the same time, and nothing was written. Retry the request.' },
+  'read-only': {
+    detail: 'The database is read-only, and nothing was written. Retry the request later.',
+    headers: later,
+  },
+};
+
 /**
  * The problem that the caller sees; its cause stays in the log.
  * @param bodyBytesMax of the route
@@ -56,11 +70,8 @@ export function problemOf(error: unknown, bodyBytesMax?: number): Problem {
   }
   const ofBody = bodyProblem(error, bodyBytesMax);
   if (ofBody !== undefined) return ofBody;
-  if (isDatabaseLost(error)) return problem('not_ready', { detail: 'The database does not answer.', cause: error });
-  if (isTimeout(error)) {
-    const detail = 'The database did not respond in time, and nothing was written. Retry the request.';
-    return problem('not_ready', { detail, cause: error, headers: { 'retry-after': '5' } });
-  }
+  const trouble = troubleOf(error);
+  if (trouble !== undefined) return problem('not_ready', { ...ofTrouble[trouble], cause: error });
   if (statusCode === 429) return problem('rate_limited');
   if (statusCode === 503) return problem('not_ready', { detail: 'The server is under pressure.' });
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {

@@ -39,6 +39,9 @@ export const snapshotRoom = defineRoom({
     meters.gauge('tenants', 'Tenants in the snapshot.', () => snapshots.size);
     const fresh = '1 while the state is confirmed with the database.';
     meters.gauge('snapshot_fresh', fresh, () => (snapshots.isFresh() ? 1 : 0));
+    meters.gauge('database_read_only', 'Whether Postgres refuses writes as read-only.', () =>
+      snapshots.trouble === 'read-only' ? 1 : 0,
+    );
     const swaps = meters.counter('snapshot_swaps_total', 'Snapshots replaced.');
     const seconds = meters.histogram('snapshot_read_seconds', 'Time to read a changed snapshot.');
     return {

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
+import { type DatabaseTrouble, troubleOf } from '../core/db/errors.ts';
 import { type Listener, listen, type Subscription } from '../core/db/listen.ts';
 import { Drain } from '../core/drain.ts';
 import type { Observe } from '../core/observe.ts';
@@ -47,6 +48,7 @@ export class Snapshots {
     () => this.#acknowledgeWaiting(),
   );
   #confirmedAt = Number.NEGATIVE_INFINITY;
+  #trouble: DatabaseTrouble | undefined;
   #listener: Listener | undefined;
   #poll: NodeJS.Timeout | undefined;
   #polling: Promise<void> | undefined;
@@ -119,6 +121,11 @@ export class Snapshots {
     const oldest = this.#options.clock.monotonic() - this.#options.maxStalenessMs;
     const behindSince = tenant === undefined ? undefined : this.#behind.get(tenant);
     return this.#confirmedAt >= oldest && (behindSince === undefined || behindSince >= oldest);
+  }
+
+  /** What kept the last confirmation with the database from succeeding; undefined when it did. */
+  get trouble(): DatabaseTrouble | undefined {
+    return this.#trouble;
   }
 
   /**
@@ -243,9 +250,11 @@ export class Snapshots {
         this.refresh(tenant).catch(() => {}); // observed in #read; the next poll tries again
       }
       this.#confirmedAt = askedAt;
+      this.#trouble = undefined;
       // Not waited for: under constant writes it goes on and on, and the next confirmation would come too late.
       if (this.#unacknowledged.size > 0) this.#acknowledge();
     } catch (error) {
+      this.#trouble = troubleOf(error);
       if (!this.#closed) observe({ kind: 'snapshot_failed', error });
       if (!this.isFresh()) observe({ kind: 'snapshot_stale', sinceMs: clock.monotonic() - this.#confirmedAt });
     }

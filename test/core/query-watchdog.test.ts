@@ -5,6 +5,7 @@ import { Type } from 'typebox';
 import { afterAll, expect, test, vi } from 'vitest';
 import { QueryWatchdog } from '../../server/core/db/query-watchdog.ts';
 import { sql } from '../../server/core/db/sql.ts';
+import { Suspects } from '../../server/core/db/suspects.ts';
 import { type Connections, interactive, pipelined } from '../../server/core/db/transaction.ts';
 import { problemOf } from '../../server/http/errors.ts';
 import { createTestDatabase } from '../helpers/database.ts';
@@ -32,7 +33,8 @@ const pool = new pg.Pool({
 } as pg.PoolConfig);
 pool.on('error', () => {});
 const LIMIT_MS = 400;
-const connections: Connections = { pool, watchdog: new QueryWatchdog(LIMIT_MS), togetherMs: LIMIT_MS };
+const suspects = new Suspects();
+const connections: Connections = { pool, watchdog: new QueryWatchdog(LIMIT_MS), suspects, togetherMs: LIMIT_MS };
 afterAll(async () => {
   for (const socket of sockets) socket.destroy();
   proxy.close();
@@ -119,7 +121,7 @@ test('statements of one round trip have their time together: Postgres ends them,
   single.on('error', () => {});
   const watchdog = new QueryWatchdog(60_000);
   const sleeps = (count: number, seconds: number) =>
-    pipelined({ pool: single, watchdog, togetherMs: 200 }, settings, (tx) =>
+    pipelined({ pool: single, watchdog, suspects, togetherMs: 200 }, settings, (tx) =>
       Promise.all(Array.from({ length: count }, () => tx.run(sql`select pg_sleep(${seconds})`))),
     );
   const [several, one] = await Promise.allSettled([sleeps(4, 0.1), sleeps(1, 0.4)]);

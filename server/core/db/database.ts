@@ -13,6 +13,7 @@ import { QueryWatchdog } from './query-watchdog.ts';
 import { readers } from './readers.ts';
 import { Nullable } from './rows.ts';
 import { sql } from './sql.ts';
+import { Suspects } from './suspects.ts';
 import { type Connections, interactive, pipelined, type Transaction, types, type Work } from './transaction.ts';
 
 export type { Transaction } from './transaction.ts';
@@ -53,9 +54,10 @@ export class Database {
   constructor(options: DatabaseOptions, view?: { pools: Pools; fence: Fence }) {
     this.#options = options;
     const timeoutMs = options.statementTimeoutMs ?? limits.statementTimeoutMs;
+    const suspects = new Suspects();
     this.#pools = view?.pools ?? {
-      tenants: this.#open(options.poolMax, timeoutMs),
-      system: this.#open(SYSTEM_POOL_MAX, limits.systemStatementTimeoutMs),
+      tenants: this.#open(options.poolMax, timeoutMs, suspects),
+      system: this.#open(SYSTEM_POOL_MAX, limits.systemStatementTimeoutMs, suspects),
       semaphore: new KeyedSemaphore(Math.max(1, Math.floor(options.poolMax / 2))),
     };
     this.#fence = view?.fence;
@@ -79,7 +81,7 @@ export class Database {
     return new Database({ ...this.#options, ...options, applicationName });
   }
 
-  #open(max: number, timeoutMs: number): Connections {
+  #open(max: number, timeoutMs: number, suspects: Suspects): Connections {
     const pool = new pg.Pool({
       connectionString: this.#options.url,
       max,
@@ -95,9 +97,13 @@ export class Database {
     // An idle client's error would end the process otherwise; the next query opens a new connection.
     pool.on('error', (error) => this.#options.observe({ kind: 'database_lost', error }));
     // So would that of a connection which Postgres ends as soon as it is open, before anybody has it; what is sent on it fails.
-    pool.on('connect', (client) => client.on('error', () => {}));
+    pool.on('connect', (client) => {
+      client.on('error', () => {});
+      suspects.opened(client);
+    });
     // A statement alone is ended by its own time, several together by theirs; the watchdog ends a connection that is silent.
-    return { pool, watchdog: new QueryWatchdog(timeoutMs + 5000), togetherMs: timeoutMs + limits.roundTripExtraMs };
+    const watchdog = new QueryWatchdog(timeoutMs + 5000);
+    return { pool, watchdog, suspects, togetherMs: timeoutMs + limits.roundTripExtraMs };
   }
 
   /** Connection parameters for a client of one's own (LISTEN). */

@@ -1,4 +1,11 @@
-/** What an error of the database says of trying again. */
+/** What an error of the database says of trying again: the one place that knows its codes. */
+
+/**
+ * Why the database did not do what it was asked, where nothing is wrong with what was asked. `lost`: the connection was lost or could
+ * not be opened, so that other statements fail too; `timeout`: it took too long; `conflict`: with another transaction; `read-only`: a
+ * failover has made the server a standby, or its provider protects a full disk. But for `lost`, nothing of it was written.
+ */
+export type DatabaseTrouble = 'lost' | 'timeout' | 'conflict' | 'read-only';
 
 const connectionLost = /^(08|57P|53)/; // SQLSTATE classes: connection, operator intervention, insufficient resources
 const socketErrors = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN', 'ENOTFOUND']);
@@ -6,8 +13,16 @@ const socketErrors = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT'
 const timeouts: ReadonlySet<unknown> = new Set(['57014', '55P03', '25P04']);
 /** SQLSTATE: serialization_failure, deadlock_detected. */
 const conflicts: ReadonlySet<unknown> = new Set(['40001', '40P01']);
-/** SQLSTATE: read_only_sql_transaction, of a server that a failover has made a standby. */
+/** SQLSTATE: read_only_sql_transaction. */
 const readOnly: ReadonlySet<unknown> = new Set(['25006']);
+
+/** Undefined: it is none of these, and would happen again. */
+export function troubleOf(error: unknown): DatabaseTrouble | undefined {
+  if (isDatabaseLost(error)) return 'lost';
+  if (hasCode(error, timeouts)) return 'timeout';
+  if (hasCode(error, conflicts)) return 'conflict';
+  return hasCode(error, readOnly) ? 'read-only' : undefined;
+}
 
 /** The connection was lost or could not be opened, so that other statements fail too. */
 export function isDatabaseLost(error: unknown): boolean {
@@ -29,11 +44,6 @@ export function isTimeout(error: unknown): boolean {
 /** Nothing was written, and the same may succeed when it is done again. */
 export function isConflict(error: unknown): boolean {
   return hasCode(error, conflicts);
-}
-
-/** The same may succeed later: nothing is wrong with what was asked. */
-export function isTransient(error: unknown): boolean {
-  return isDatabaseLost(error) || isTimeout(error) || isConflict(error) || hasCode(error, readOnly);
 }
 
 /** Whether the error or its cause has one of the codes. */

@@ -6,10 +6,12 @@
  */
 import pg from 'pg';
 import type { Static, TSchema } from 'typebox';
+import { troubleOf } from './errors.ts';
 import { type Result, runPipelined, type Statement } from './pipelined.ts';
 import { type QueryWatchdog, streamOf } from './query-watchdog.ts';
 import { checkRows } from './rows.ts';
 import { compileSql, type Sql, sql } from './sql.ts';
+import type { Suspects } from './suspects.ts';
 
 /** What values of Postgres' types become. */
 export const types = new pg.TypeOverrides();
@@ -76,10 +78,17 @@ export class Transaction {
 
 export type Work<T> = (tx: Transaction) => Promise<T>;
 
-/** A pool, and who ends those of its connections that are silent. `togetherMs`: for all statements of one round trip. */
-export type Connections = { pool: pg.Pool; watchdog: QueryWatchdog; togetherMs: number };
+/**
+ * A pool, who ends those of its connections that are silent, and which of them may lead to a standby. `togetherMs`: for all statements
+ * of one round trip.
+ */
+export type Connections = { pool: pg.Pool; watchdog: QueryWatchdog; suspects: Suspects; togetherMs: number };
 /** `failure`: the first error of a statement. */
-type Connection = { client: pg.PoolClient; watchdog: QueryWatchdog; lose: (error: Error) => void; failure?: unknown };
+type Connection = Pick<Connections, 'watchdog' | 'suspects'> & {
+  client: pg.PoolClient;
+  lose: (error: Error) => void;
+  failure?: unknown;
+};
 
 /** SQLSTATE of every statement behind one that has failed. */
 const ABORTED = '25P02';
@@ -88,7 +97,10 @@ const ABORTED = '25P02';
 const CLOSING = /^(25P0[34]|57P0[1-5])$/;
 
 /** @param use may say that the connection is lost; one that is, is not used again */
-async function withConnection<T>({ pool, watchdog }: Connections, use: (one: Connection) => Promise<T>): Promise<T> {
+async function withConnection<T>(
+  { pool, watchdog, suspects }: Connections,
+  use: (one: Connection) => Promise<T>,
+): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
   const lose = (error: Error) => {
@@ -96,10 +108,10 @@ async function withConnection<T>({ pool, watchdog }: Connections, use: (one: Con
   };
   client.on('error', lose);
   try {
-    return await use({ client, watchdog, lose });
+    return await use({ client, watchdog, suspects, lose });
   } finally {
     client.off('error', lose);
-    client.release(broken);
+    client.release(broken ?? suspects.has(client));
   }
 }
 
@@ -174,7 +186,10 @@ function send(connection: Connection, query: string | Statement): Promise<pg.Que
 type Answered<T> = (error: Error | null, answer: T) => void;
 
 /** @param ask given a callback: without one, pg assigns a function to its query (query-watchdog.ts says what that costs) */
-function answerOf<T>({ client, watchdog, lose }: Connection, ask: (answered: Answered<T>) => void): Promise<T> {
+function answerOf<T>(
+  { client, watchdog, suspects, lose }: Connection,
+  ask: (answered: Answered<T>) => void,
+): Promise<T> {
   return new Promise((resolve, reject) => {
     const stream = streamOf(client);
     // What is sent in one turn of the event loop leaves in one piece: a write for each was a third of the operator's CPU.
@@ -188,6 +203,10 @@ function answerOf<T>({ client, watchdog, lose }: Connection, ask: (answered: Ans
       if (error === null) return resolve(answer);
       // Whoever got the connection next would lose its statements.
       if (CLOSING.test(String((error as { code?: unknown }).code))) lose(error);
+      if (troubleOf(error) === 'read-only') {
+        lose(error);
+        suspects.add();
+      }
       reject(error);
     });
   });
