@@ -7,7 +7,7 @@ import { callerName } from '../core/auth/name.ts';
 import type { Caller } from '../core/auth/schema.ts';
 import { IdempotencyKey } from '../core/idempotency-key.ts';
 import { limits } from '../core/limits.ts';
-import { bodyTooLarge, Problem, problem } from '../core/problems.ts';
+import { bodyTooLarge, problem } from '../core/problems.ts';
 import { type App, TenantParams } from '../http/fastify.ts';
 import { recordWriters } from '../http/member-access.ts';
 import { deleteMatching, recordExport } from './actions.ts';
@@ -151,7 +151,8 @@ function registerImport(
         { id, firstLine },
         lines,
       ).catch((error) => {
-        if (error instanceof Problem || request.raw.complete !== false) throw error;
+        // What ends it here leaves lines unread, too.
+        if (error !== request.raw.errored) throw error;
         throw problem('invalid_request', {
           detail: 'The connection closed before the last line arrived.',
           cause: error,

@@ -1,10 +1,12 @@
 /** Importing and exporting relationships: broken lines, interruptions, limits, and what comes out again. */
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { sql } from '../../server/core/db/sql.ts';
 import { limits } from '../../server/core/limits.ts';
 import { seedEntities } from '../../server/relationships/index.ts';
+import { outageOf } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { until } from '../helpers/wait.ts';
 import { sharingTenant } from './sharing.ts';
@@ -234,6 +236,41 @@ describe('import', () => {
     const whole = await send(lines, '?importId=cut');
     expect(whole.body).toMatchObject({ lines: lines.length, created: lines.length, unchanged: 0 });
     expect((await audited(cars.tenant)).filter((row) => row.object_name === 'cut')).toHaveLength(1);
+  });
+
+  test('when the database goes away, it says so, and goes on where it was', async () => {
+    const { port } = server.app.server.address() as { port: number };
+    const token = await server.client(cars.tenant, 'relationships:write');
+    const lines = many(limits.importBatchLinesMax * 3, 'a');
+    const sending = request({
+      port,
+      method: 'POST',
+      path: `/${cars.tenant}/relationships/import?importId=away`,
+      headers: { authorization: `Bearer ${token}`, 'content-type': ndjson },
+    });
+    const answered = new Promise<IncomingMessage>((resolve, reject) => {
+      sending.on('response', resolve).on('error', reject);
+    });
+    sending.write(`${lines.slice(0, limits.importBatchLinesMax).join('\n')}\n`);
+    const progress = async () => (await cars.backend('GET', '/relationships/imports/away')).body;
+    await until('the first batch', async () => (await progress())?.lines === limits.importBatchLinesMax);
+    const outage = outageOf(server.db.adminUrl);
+    await outage.begin();
+    sending.write(`${lines.slice(limits.importBatchLinesMax).join('\n')}\n`);
+    const answer = await answered;
+    const problem = await json(answer);
+    sending.destroy();
+    await outage.end();
+    expect([answer.statusCode, answer.headers['retry-after'], problem]).toMatchObject([
+      503,
+      '1',
+      { code: 'not_ready' },
+    ]);
+    const whole = await until('a database', async () => {
+      const { status, body } = await send(lines, '?importId=away');
+      return status === 200 && body;
+    });
+    expect(whole).toMatchObject({ lines: lines.length, created: lines.length, unchanged: 0 });
   });
 
   test.each([
