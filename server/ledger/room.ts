@@ -1,3 +1,4 @@
+import { limits } from '../core/limits.ts';
 import { defineRoom } from '../room/room.ts';
 import { Ledger } from './append.ts';
 import { DeniedRequestRecorder } from './denied-request-recorder.ts';
@@ -12,7 +13,9 @@ export const ledgerRoom = defineRoom({
   name: 'ledger',
   tables: ['ledger_inbox', 'ledger_entry', 'ledger_checkpoint'],
   create({ database, encrypter, clock, observe, eventHints }) {
-    const ledger = new Ledger(database, encrypter);
+    // An answer waits for its entry no longer than for what it reads, and not behind snapshots and sweeps.
+    const own = database.separate('ledger', { poolMax: 1, systemStatementTimeoutMs: limits.statementTimeoutMs });
+    const ledger = new Ledger(own, encrypter);
     return {
       database,
       encrypter,
@@ -20,6 +23,7 @@ export const ledgerRoom = defineRoom({
       observe,
       eventHints,
       ledger,
+      ledgerDatabase: own,
       deniedRequests: new DeniedRequestRecorder({ ledger, clock }),
     };
   },
@@ -35,5 +39,8 @@ export const ledgerRoom = defineRoom({
   },
   events: [registerEvent],
   problems: ledgerProblem,
-  close: ({ ledger }) => ledger.close(),
+  async close({ ledger, ledgerDatabase }) {
+    await ledger.close();
+    await ledgerDatabase.close();
+  },
 });

@@ -2,8 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { createApp } from '../../server/app.ts';
+import type { Database } from '../../server/core/db/database.ts';
+import { sql } from '../../server/core/db/sql.ts';
 import { limits } from '../../server/core/limits.ts';
 import { exported } from '../../server/ledger/export.ts';
 import { eraseIn, sealWaiting } from '../../server/ledger/index.ts';
@@ -34,6 +37,18 @@ async function logsOf(tenant: string, query = ''): Promise<RegisterEvent[]> {
   return reply.json().logs.filter(({ requestId }: RegisterEvent) => requestId !== LOOKING);
 }
 const LOOKING = 'looking';
+
+test('an answer waits for its entry no longer than for a statement of a request', async () => {
+  const setting = (database: Database) =>
+    database.system((tx) =>
+      tx.one(
+        Type.Object({ ms: Type.Integer() }),
+        sql`select setting::int as ms from pg_settings where name = 'statement_timeout'`,
+      ),
+    );
+  expect(await setting(sealing.ledgerDatabase)).toEqual({ ms: limits.statementTimeoutMs });
+  expect(await setting(database)).toEqual({ ms: limits.systemStatementTimeoutMs });
+});
 
 describe('GET events', () => {
   test('tells every field, sealed or not, newest first', async () => {

@@ -26,13 +26,12 @@ type DatabaseOptions = {
   observe: Observe;
   /** A statement of a tenant's transaction is ended after this. */
   statementTimeoutMs?: number;
+  /** One across tenants. */
+  systemStatementTimeoutMs?: number;
 };
 
-/**
- * For heartbeats, snapshots, sweeps and the ledger: a server must be able to say that it lives while tenants wait for
- * theirs, and an answer that waits for its ledger entry must not wait for the others of these.
- */
-const SYSTEM_POOL_MAX = 4;
+/** For heartbeats, snapshots and sweeps: a server must be able to say that it lives while tenants wait for theirs. */
+const SYSTEM_POOL_MAX = 3;
 
 /** What would let the role that we log in as step around row-level security. */
 const LoginRole = Type.Object({
@@ -57,7 +56,11 @@ export class Database {
     const suspects = new Suspects();
     this.#pools = view?.pools ?? {
       tenants: this.#open(options.poolMax, timeoutMs, suspects),
-      system: this.#open(SYSTEM_POOL_MAX, limits.systemStatementTimeoutMs, suspects),
+      system: this.#open(
+        SYSTEM_POOL_MAX,
+        options.systemStatementTimeoutMs ?? limits.systemStatementTimeoutMs,
+        suspects,
+      ),
       semaphore: new KeyedSemaphore(Math.max(1, Math.floor(options.poolMax / 2))),
     };
     this.#fence = view?.fence;
@@ -76,7 +79,10 @@ export class Database {
    * theirs. Whoever asks for it closes it.
    * @param purpose ends its application_name
    */
-  separate(purpose: string, options: Pick<DatabaseOptions, 'poolMax' | 'statementTimeoutMs'>): Database {
+  separate(
+    purpose: string,
+    options: Pick<DatabaseOptions, 'poolMax' | 'statementTimeoutMs' | 'systemStatementTimeoutMs'>,
+  ): Database {
     const applicationName = `${this.#options.applicationName}-${purpose}`;
     return new Database({ ...this.#options, ...options, applicationName });
   }
