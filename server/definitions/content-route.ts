@@ -10,6 +10,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import type { App } from '../http/fastify.ts';
+import { has } from '../http/if-none-match.ts';
 import { type DocumentName, documentUrl } from './address.ts';
 import { verifiedBody } from './content.ts';
 import { plainTextOf } from './html.ts';
@@ -92,11 +93,7 @@ function ofLanguage(language: string): Record<string, string> {
 
 function answer(request: FastifyRequest, reply: FastifyReply, etag: string, text: () => string) {
   reply.header('etag', etag);
-  // Compared weakly (RFC 9110 section 13.1.2).
-  const strong = (tag: string) => tag.trim().replace(/^W\//, '');
-  const known = request.headers['if-none-match']?.split(',').map(strong) ?? [];
-  if (known.includes(strong(etag)) || known.includes('*')) return reply.status(304).send();
-  return reply.send(text());
+  return has(request, etag) ? reply.status(304).send() : reply.send(text());
 }
 
 /** The body of a content that has one. @throws Problem consent_content_damaged */

@@ -4,6 +4,7 @@ import helmet from '@fastify/helmet';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { App } from './fastify.ts';
+import { FixedAnswer } from './fixed-answer.ts';
 
 /** RFC 9457, as errors.ts writes it. */
 const problemSchema = {
@@ -88,20 +89,24 @@ export async function registerDocs(app: App, version: string): Promise<void> {
     transformObject: ((documents: { openapiObject?: Document }) =>
       withProblems(documents.openapiObject ?? {})) as never,
   });
+  // To serialize it anew takes 15 ms, and anybody may ask.
+  const json = new FixedAnswer('application/json; charset=utf-8', () => JSON.stringify(app.swagger()));
+  const yaml = new FixedAnswer('application/x-yaml', () => app.swagger({ yaml: true }));
   app.route({
     method: 'GET',
     url: '/openapi.json',
     config: { access: { api: 'public' } },
     // With a response, so that Fastify makes its compiler of serializers (compileSerializersLazily).
     schema: { hide: true, response: { 200: {} } },
-    handler: async (_request, reply) => {
-      reply.header('cache-control', 'no-cache'); // kept, and asked for again
-      return app.swagger();
-    },
+    handler: (request, reply) => json.send(request, reply),
   });
   await app.register(async (scope) => {
     scope.addHook('onRoute', (route) => {
       route.config = { ...route.config, access: { api: 'public' } };
+    });
+    scope.addHook('onRequest', async (request, reply) => {
+      if (request.routeOptions.url === '/docs/json') return json.send(request, reply);
+      if (request.routeOptions.url === '/docs/yaml') return yaml.send(request, reply);
     });
     // The page brings a Content-Security-Policy of its own.
     await scope.register(helmet, { contentSecurityPolicy: false });

@@ -1,7 +1,8 @@
 /** What holds for every endpoint: request ids, security headers, strict queries, errors as problems, and nothing said about what failed inside. */
 import { type AddressInfo, connect } from 'node:net';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { InjectOptions } from 'fastify';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { until } from '../helpers/wait.ts';
@@ -188,6 +189,37 @@ describe('a header that must be single', async () => {
     const get = ['GET /openapi.json HTTP/1.1', 'host: a'];
     expect(await raw(get)).toMatch(/^HTTP\/1.1 200/);
     expect(await raw([...get, 'host: a'])).toMatch(/^HTTP\/1.1 400[\s\S]*more than one Host header/);
+  });
+});
+
+describe('the description of the API', () => {
+  const get = (url: string, headers: Record<string, string> = {}) => server.app.inject({ url, headers });
+  const unpacked = { br: brotliDecompressSync, gzip: gunzipSync, identity: (bytes: Buffer) => bytes };
+
+  test.each(['/openapi.json', '/docs/json', '/docs/yaml'])('%s is made once, for each encoding', async (url) => {
+    const made = vi.spyOn(server.app, 'swagger');
+    const plain = await get(url);
+    expect(plain.headers['content-encoding']).toBeUndefined();
+    expect(url === '/docs/yaml' ? plain.body : plain.json()).toEqual(
+      server.app.swagger({ yaml: url === '/docs/yaml' } as never),
+    );
+    made.mockClear();
+    for (const [encoding, unpack] of Object.entries(unpacked)) {
+      const { rawPayload, headers } = await get(url, { 'accept-encoding': encoding });
+      expect([headers['content-encoding'] ?? 'identity', headers.etag, headers.vary]).toEqual([
+        ...[encoding, plain.headers.etag, 'accept-encoding'],
+      ]);
+      expect(unpack(rawPayload).toString()).toBe(plain.body);
+      expect(headers['content-length']).toBe(String(rawPayload.length));
+    }
+    const etag = String(plain.headers.etag);
+    for (const known of [etag, `"other", ${etag.slice(2)}`, '*']) {
+      const { statusCode, body } = await get(url, { 'if-none-match': known });
+      expect([statusCode, body]).toEqual([304, '']);
+    }
+    expect((await get(url, { 'if-none-match': '"other"' })).statusCode).toBe(200);
+    expect(made).not.toHaveBeenCalled();
+    made.mockRestore();
   });
 });
 
