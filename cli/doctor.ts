@@ -40,7 +40,7 @@ async function examine(directory: string): Promise<Finding[]> {
   const url = config.ACCORD_DATABASE_URL as string;
   const whose = isLocal ? `; the installation is the accord start of ${resolve(directory)}` : '';
   const findings: Finding[] = [{ check, status: 'ok', found: `the ACCORD_ variables are valid${whose}` }];
-  for (const check of databaseChecks(url, systemClock.now)) {
+  for (const check of databaseChecks({ url, sessionUrl: config.ACCORD_DATABASE_SESSION_URL }, systemClock.now)) {
     const found = await perform(check);
     findings.push(...found);
     if (['database', 'migrations'].includes(check.name) && found.some(({ status }) => status === 'error'))

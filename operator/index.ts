@@ -148,7 +148,7 @@ export function startOperator(options: OperatorOptions): Operator {
     waiting: (message) => options.onWaiting?.(message),
   });
   const listener = listen({
-    client: () => options.database.client(),
+    database: options.database,
     subscriptions: [
       {
         channel: 'accord_ack',

@@ -47,8 +47,8 @@ export function createAdmin(options: AdminOptions): FastifyInstance {
   app.get('/ready', async (request, reply) => {
     const obstacles = (await options.obstacles?.()) ?? [];
     const ready = options.isReady() && (options.snapshots?.isFresh() ?? true) && obstacles.length === 0;
-    const trouble = options.snapshots?.trouble;
-    const told = [...obstacles, ...(trouble === undefined ? [] : [TROUBLES[trouble]])];
+    const { trouble, isDeaf = false } = options.snapshots ?? {};
+    const told = [...obstacles, ...(trouble === undefined ? [] : [TROUBLES[trouble]]), ...(isDeaf ? [DEAF] : [])];
     const isTold = told.length > 0 && isLocal(request) && isOurName(request, options.host);
     if (!ready) return reply.status(503).send({ status: 'not ready', ...(isTold && { reasons: told }) });
     return reply.send({ status: 'ready', ...(isTold && { warnings: told }) });
@@ -79,6 +79,9 @@ const TROUBLES: Record<DatabaseTrouble, string> = {
   conflict: 'Postgres refused the last confirmation of the state because of a conflict.',
   'read-only': 'Postgres is read-only: requests that write are answered with 503.',
 };
+
+const DEAF =
+  'Notifications of Postgres do not arrive, as through a pooler in transaction mode: changes are found by polling, up to a fifth of ACCORD_MAX_STALENESS later. Set ACCORD_DATABASE_SESSION_URL to an address past the pooler.';
 
 const UNKNOWN_NAME = 'the Host header must be an IP address, localhost or the host of ACCORD_ADMIN_LISTEN';
 

@@ -71,7 +71,11 @@ export async function createServices(config: Config, options: ServiceOptions): P
   const url = requireVariable(config, 'ACCORD_DATABASE_URL', applicationName);
   const encrypter = createEncrypter(requireVariable(config, 'ACCORD_MASTER_KEY', applicationName));
   const poolMax = config.ACCORD_DATABASE_POOL;
-  const database = new Database({ url, poolMax, applicationName: `accord-${applicationName}`, observe });
+  const { ACCORD_DATABASE_SESSION_URL: sessionUrl } = config;
+  const database = new Database({
+    ...{ url, poolMax, applicationName: `accord-${applicationName}`, observe },
+    ...(sessionUrl === undefined ? {} : { sessionUrl }),
+  });
   try {
     await database.assertConfined();
     const base: BaseServices = {

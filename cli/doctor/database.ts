@@ -1,6 +1,7 @@
 /** What `accord doctor` looks at before rooms can be created: the database, its schema, roles, clock and partitions. */
 import { Database } from '../../server/core/db/database.ts';
 import {
+  notificationsArrive,
   placeOf,
   readClockDifference,
   readMemberships,
@@ -24,11 +25,15 @@ const reasonOf = (error: unknown) => {
 };
 
 /** In order. Those behind one that fails need it. @param now ms */
-export function databaseChecks(url: string, now: () => number): readonly DoctorCheck[] {
+export function databaseChecks(
+  { url, sessionUrl = url }: { url: string; sessionUrl?: string | undefined },
+  now: () => number,
+): readonly DoctorCheck[] {
   return [
     { name: 'database', run: () => lookAtConnection(url) },
     { name: 'migrations', run: () => lookAtSchema(url) },
     { name: 'roles and row-level security', run: () => lookAtRoles(url) },
+    { name: 'notifications', run: () => lookAtNotifications(url, sessionUrl) },
     { name: 'clock', run: () => lookAtClock(url, now) },
     { name: 'partitions', run: () => lookAtPartitions(url) },
   ];
@@ -90,6 +95,21 @@ async function lookAtRoles(url: string): Promise<readonly DoctorFinding[]> {
     found,
     `${role} is confined, and the tables of tenants (${tables.length}) have row-level security`,
   );
+}
+
+const SAME = 'ACCORD_DATABASE_SESSION_URL must lead to the database of ACCORD_DATABASE_URL, with the same role.';
+
+async function lookAtNotifications(url: string, sessionUrl: string): Promise<DoctorFinding[]> {
+  try {
+    if (await notificationsArrive(url, sessionUrl))
+      return [{ status: 'ok', found: 'notifications of Postgres arrive' }];
+    const remedy =
+      'Give ACCORD_DATABASE_SESSION_URL an address of the same database that no pooler in transaction mode is in front of. Until then servers find changes by polling, seconds later.';
+    return [{ status: 'warning', found: 'notifications of Postgres do not arrive', remedy }];
+  } catch (error) {
+    const found = `nothing can be listened for at ${placeOf(sessionUrl).place}: ${reasonOf(error)}`;
+    return [{ status: 'error', found, remedy: SAME }];
+  }
 }
 
 async function lookAtClock(url: string, now: () => number): Promise<DoctorFinding[]> {

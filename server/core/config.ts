@@ -16,6 +16,13 @@ export const ConfigSchema = Type.Object({
         'Postgres as the servers use it: a login role that is only a member of accord_app and accord_system.',
     }),
   ),
+  ACCORD_DATABASE_SESSION_URL: Type.Optional(
+    Type.String({
+      pattern: '^postgres(ql)?://',
+      description:
+        'The same database and role past a pooler in transaction mode, for the two connections that keep a session: notifications, and the lock of an operator on files. Default: ACCORD_DATABASE_URL.',
+    }),
+  ),
   ACCORD_MIGRATION_URL: Type.Optional(
     Type.String({
       pattern: '^postgres(ql)?://',

@@ -10,6 +10,8 @@ type GroundObservation =
   | { kind: 'database_lost'; error: unknown }
   /** `afterMs`: since the connection was lost, or could not be opened for the first time. */
   | { kind: 'listen_reconnected'; afterMs: number }
+  /** Notifications do not arrive on the connection that listens for them. */
+  | { kind: 'listen_deaf' }
   | { kind: 'migrated'; name: string; ms: number }
   | { kind: 'policy_compiled'; tenant: string; ok: boolean; ms: number; cached: boolean }
   | { kind: 'compiler_replaced'; reason: string }
@@ -53,6 +55,7 @@ const kinds: Record<GroundObservation['kind'], { level: Level; isFailure?: true 
   snapshot_stale: { level: 'error', isFailure: true },
   database_lost: { level: 'warn', isFailure: true },
   listen_reconnected: { level: 'info' },
+  listen_deaf: { level: 'error', isFailure: true },
   migrated: { level: 'info' },
   policy_compiled: { level: 'debug' },
   compiler_replaced: { level: 'warn', isFailure: true },

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 
 export const secretVariables = [
   'ACCORD_DATABASE_URL',
+  'ACCORD_DATABASE_SESSION_URL',
   'ACCORD_MIGRATION_URL',
   'ACCORD_MASTER_KEY',
   'ACCORD_SMTP_URL',

@@ -106,7 +106,7 @@ export class EventReaders {
   #listen(): void {
     const { database, observe } = this.#services;
     this.#listener ??= listen({
-      client: () => database.client(),
+      database,
       subscriptions: [
         {
           channel: CHANNEL,

@@ -80,7 +80,7 @@ export class Snapshots {
       missed: () => void this.#confirm(),
     };
     this.#listener = listen({
-      client: () => database.client(),
+      database,
       subscriptions: [own, ...this.#subscriptions],
       observe: this.#options.observe,
     });
@@ -126,6 +126,11 @@ export class Snapshots {
   /** What kept the last confirmation with the database from succeeding; undefined when it did. */
   get trouble(): DatabaseTrouble | undefined {
     return this.#trouble;
+  }
+
+  /** Whether notifications do not arrive, so that changes of other servers are found by the poll only. */
+  get isDeaf(): boolean {
+    return this.#listener?.isDeaf ?? false;
   }
 
   /**

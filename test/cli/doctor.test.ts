@@ -44,7 +44,7 @@ const error = (check: string, found: RegExp, remedy: RegExp, more: object = {}) 
 });
 const warning = (...args: Parameters<typeof error>) => ({ ...error(...args), status: 'warning' });
 const checkNamed = (name: string, now = Date.now, url = db.url) =>
-  databaseChecks(url, now)
+  databaseChecks({ url }, now)
     .find((check) => check.name === name)
     ?.run();
 
@@ -53,10 +53,11 @@ test('an installation that is well has a line for each check, and exit status 0'
   const { stdout } = await accord(['doctor'], variables);
   const lines = stdout.trim().split('\n');
   expect(lines.map((line) => /^ok +([a-z -]+):/.exec(line)?.[1])).toEqual([
-    ...['configuration', 'database', 'migrations', 'roles and row-level security', 'clock', 'partitions'],
+    ...['configuration', 'database', 'migrations', 'roles and row-level security', 'notifications'],
+    ...['clock', 'partitions'],
     ...['master key', 'signing keys', 'events', 'trusted issuers', 'event subscriptions', 'mail'],
   ]);
-  expect(lines[5]).toMatch(/audit_entry, .*decision.*event.*ledger/);
+  expect(lines[6]).toMatch(/audit_entry, .*decision.*event.*ledger/);
 });
 
 test('variables, a database that is away, and a role that nobody knows', async () => {

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { listen } from '../../server/core/db/listen.ts';
 import { asAdmin, outageOf } from '../helpers/admin.ts';
@@ -6,12 +7,32 @@ import { untilPasses } from '../helpers/wait.ts';
 
 const { database, adminUrl, observations } = await createTestDatabase();
 
+/** As a pooler in transaction mode: statements go to connections that their caller does not hear from. */
+class Pooled extends pg.Client {
+  readonly #own: pg.Client;
+  readonly #others: pg.Client;
+  constructor(own: pg.Client, others: pg.Client) {
+    super();
+    this.#own = own;
+    this.#others = others;
+    own.on('error', () => {});
+    others.on('error', () => {});
+  }
+  override connect = (async () => {
+    await Promise.all([this.#own.connect(), this.#others.connect()]);
+  }) as pg.Client['connect'];
+  override query = ((text: string) => this.#others.query(text)) as pg.Client['query'];
+  override end = (async () => {
+    await Promise.all([this.#own.end(), this.#others.end()]);
+  }) as pg.Client['end'];
+}
+
 describe('LISTEN', () => {
   test('hears, and after its connection was killed catches up and hears again', async () => {
     const heard: string[] = [];
     let connects = 0;
     const listener = listen({
-      client: () => database.client(),
+      database,
       subscriptions: [{ channel: 'accord_test', received: (payload) => heard.push(payload), missed: () => connects++ }],
       observe: (observation) => observations.push(observation),
       heartbeatMs: 100,
@@ -48,7 +69,7 @@ describe('LISTEN', () => {
     };
     const throwing = { channel: 'accord_one', received: fails, missed: fails };
     const listener = listen({
-      client: () => database.client(),
+      database,
       subscriptions: [
         throwing,
         subscriber('a', 'accord_one'),
@@ -67,12 +88,46 @@ describe('LISTEN', () => {
     }
   });
 
+  test('says that nothing arrives, where a pooler gives each statement another connection, and goes on', async () => {
+    const observed: string[] = [];
+    let connects = 0;
+    const listener = listen({
+      database: {
+        client: () => new Pooled(database.client(), database.client()),
+        notify: (one) => database.notify(one),
+      },
+      subscriptions: [{ channel: 'accord_test', received: () => {}, missed: () => connects++ }],
+      observe: ({ kind }) => observed.push(kind),
+    });
+    try {
+      await untilPasses('connects to be 1', () => expect(connects).toBe(1));
+      expect([observed, listener.isDeaf]).toEqual([['listen_deaf'], true]);
+    } finally {
+      await listener.close();
+    }
+  });
+
+  test('says so where the two addresses lead to different databases', async () => {
+    const other = await createTestDatabase();
+    const observed: string[] = [];
+    const listener = listen({
+      database: { client: () => other.database.client(), notify: (one) => database.notify(one) },
+      subscriptions: [],
+      observe: ({ kind }) => observed.push(kind),
+    });
+    try {
+      await untilPasses('what it observed', () => expect(observed).toEqual(['listen_deaf']));
+    } finally {
+      await listener.close();
+    }
+  });
+
   test('tells how long an outage took, over all attempts to connect', async () => {
     const lost: number[] = [];
     const reconnected: number[] = [];
     let connects = 0;
     const listener = listen({
-      client: () => database.client(),
+      database,
       subscriptions: [{ channel: 'accord_test', received: () => {}, missed: () => connects++ }],
       observe(observation) {
         if (observation.kind === 'database_lost') lost.push(performance.now());

@@ -30,6 +30,13 @@ and operators log in as, and is only a member of accord_app and accord_system, w
     secretKeyRef:
       name: {{ $root.Values.database.existingSecret | quote }}
       key: {{ ternary $root.Values.database.migrationUrlKey $root.Values.database.urlKey $owner | quote }}
+{{- if and $root.Values.database.sessionUrlKey (not $owner) }}
+- name: ACCORD_DATABASE_SESSION_URL
+  valueFrom:
+    secretKeyRef:
+      name: {{ $root.Values.database.existingSecret | quote }}
+      key: {{ $root.Values.database.sessionUrlKey | quote }}
+{{- end }}
 {{- else -}}
 {{- $name := include "accord.databaseName" $root -}}
 {{- $password := ternary "DATABASE_OWNER_PASSWORD" "DATABASE_PASSWORD" $owner -}}

@@ -20,6 +20,8 @@ export type { Transaction } from './transaction.ts';
 
 type DatabaseOptions = {
   url: string;
+  /** Past a pooler, for connections that keep a session. @default url */
+  sessionUrl?: string;
   /** Connections for tenants' transactions; those across tenants have a few of their own. */
   poolMax: number;
   applicationName: string;
@@ -112,14 +114,19 @@ export class Database {
     return { pool, watchdog, suspects, togetherMs: timeoutMs + limits.roundTripExtraMs };
   }
 
-  /** Connection parameters for a client of one's own (LISTEN). */
+  /** A client of one's own, for what lasts as long as its session: LISTEN, a lock. */
   client(): pg.Client {
     return new pg.Client({
-      connectionString: this.#options.url,
+      connectionString: this.#options.sessionUrl ?? this.#options.url,
       application_name: `${this.#options.applicationName}-listen`,
       connectionTimeoutMillis: 5000,
       keepAlive: true,
     });
+  }
+
+  /** Tells those who listen to the channel, without a payload; also where this is fenced, because it writes nothing. */
+  async notify(channel: string): Promise<void> {
+    await pipelined(this.#pools.system, sql`null`, (tx) => tx.run(sql`select pg_notify(${channel}, '')`));
   }
 
   /** One transaction that sees and writes only this tenant's rows. */

@@ -3,6 +3,8 @@
  * its own, and nothing of ours need be right.
  */
 import pg from 'pg';
+import { Database } from './database.ts';
+import { listen } from './listen.ts';
 
 const TIMEOUT_MS = 5000;
 
@@ -72,6 +74,30 @@ export async function readClockDifference(url: string, now: () => number): Promi
     return { ms: Number(rows[0].ms) - (before + after) / 2, exactToMs: (after - before) / 2 };
   } finally {
     await client.end().catch(() => {});
+  }
+}
+
+/**
+ * Whether a notification that is sent by one address arrives at the other: not through a pooler that shares connections between transactions, nor
+ * where the two lead to different databases.
+ * @param sessionUrl where it is listened for
+ */
+export async function notificationsArrive(url: string, sessionUrl: string): Promise<boolean> {
+  const database = new Database({ url, sessionUrl, poolMax: 2, applicationName: 'accord-doctor', observe: () => {} });
+  const asked = Promise.withResolvers<void>();
+  const listener = listen({
+    database,
+    subscriptions: [{ channel: 'accord_doctor', received: () => {}, missed: asked.resolve }],
+    observe: (observation) => {
+      if (observation.kind === 'database_lost') asked.reject(observation.error);
+    },
+  });
+  try {
+    await asked.promise;
+    return !listener.isDeaf;
+  } finally {
+    await listener.close();
+    await database.close();
   }
 }
 

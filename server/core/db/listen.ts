@@ -1,11 +1,16 @@
 /**
  * LISTEN: one connection that notices when it is dead and says so when it is back. Notifications are hints; `missed` is
  * where a subscriber catches up on all that it may not have heard.
+ *
+ * Through a pooler that shares connections between transactions LISTEN succeeds, and nothing is ever heard. So each connection is asked
+ * at its beginning whether it hears what the database is told elsewhere.
  */
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { jittered, nextDelayMs } from '../backoff.ts';
 import type { Observe } from '../observe.ts';
+import type { Database } from './database.ts';
 import { DedicatedConnection } from './dedicated-connection.ts';
 
 /** One that hears of a channel. Any number may hear of the same one: each notification goes to all of them. */
@@ -17,22 +22,32 @@ export type Subscription = {
 };
 
 type ListenOptions = {
-  client: () => pg.Client;
+  database: Pick<Database, 'client' | 'notify'>;
   subscriptions: readonly Subscription[];
   observe: Observe;
   heartbeatMs?: number;
 };
 
-export type Listener = { close(): Promise<void> };
+export type Listener = {
+  /** Notifications do not arrive on the connection: what they would tell is found by the polls. */
+  readonly isDeaf: boolean;
+  close(): Promise<void>;
+};
 
 const HEARTBEAT_MS = 5000;
+/** For a notification on its way back, which takes a millisecond. */
+const HEARING_MS_MAX = 1000;
 const RECONNECT = { minMs: 100, maxMs: 5000 };
 
 /** Starts listening in the background and goes on until closed, whatever happens to the connection. */
 export function listen(options: ListenOptions): Listener {
   const abort = new AbortController();
-  const running = run(options, abort.signal);
+  const state = { isDeaf: false };
+  const running = run(options, state, abort.signal);
   return {
+    get isDeaf() {
+      return state.isDeaf;
+    },
     async close() {
       abort.abort();
       await running;
@@ -40,15 +55,17 @@ export function listen(options: ListenOptions): Listener {
   };
 }
 
-async function run(options: ListenOptions, signal: AbortSignal): Promise<void> {
+async function run(options: ListenOptions, state: { isDeaf: boolean }, signal: AbortSignal): Promise<void> {
   let delayMs = 0;
   let lostAt: number | undefined;
   const { heartbeatMs = HEARTBEAT_MS, observe } = options;
   while (!signal.aborted) {
-    const client = options.client();
+    const client = options.database.client();
     const connection = new DedicatedConnection({ name: 'the listening connection', client, heartbeatMs, signal });
     try {
       await begin(connection, client, options);
+      state.isDeaf = !(await hears(connection, client, options.database));
+      if (state.isDeaf) observe({ kind: 'listen_deaf' });
       if (lostAt !== undefined) observe({ kind: 'listen_reconnected', afterMs: performance.now() - lostAt });
       lostAt = undefined;
       delayMs = 0;
@@ -82,5 +99,30 @@ async function begin(connection: DedicatedConnection, client: pg.Client, options
   await connection.connect();
   for (const channel of subscribers.keys()) {
     await connection.ask((asked) => asked.query(`listen ${pg.escapeIdentifier(channel)}`));
+  }
+}
+
+/** Whether a notification of another connection arrives. */
+async function hears(
+  connection: DedicatedConnection,
+  client: pg.Client,
+  database: Pick<Database, 'notify'>,
+): Promise<boolean> {
+  const probe = `accord_probe_${randomUUID()}`;
+  const heard = Promise.withResolvers<true>();
+  const hear = ({ channel }: pg.Notification) => {
+    if (channel === probe) heard.resolve(true);
+  };
+  client.on('notification', hear);
+  const waited = new AbortController();
+  try {
+    await connection.ask((asked) => asked.query(`listen ${pg.escapeIdentifier(probe)}`));
+    await connection.whileAlive(database.notify(probe));
+    const late = sleep(HEARING_MS_MAX, false, { signal: waited.signal }).catch(() => false);
+    return await connection.whileAlive(Promise.race([heard.promise, late]));
+  } finally {
+    waited.abort();
+    client.off('notification', hear);
+    await connection.ask((asked) => asked.query(`unlisten ${pg.escapeIdentifier(probe)}`)).catch(() => {});
   }
 }

@@ -15,7 +15,7 @@ export type Values = Record<string, unknown>;
 
 /** The three ways to a database; the chart refuses to be without one. */
 export const databases = {
-  external: { database: { existingSecret: 'our-postgres' } },
+  external: { database: { existingSecret: 'our-postgres', sessionUrlKey: 'session-url' } },
   own: { postgresql: { enabled: true } },
   cloudNativePg: { cloudnativePg: { enabled: true } },
 } as const satisfies Record<string, Values>;

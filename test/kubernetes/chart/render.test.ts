@@ -130,7 +130,7 @@ describe.skipIf(!hasHelm)('the chart', () => {
     });
 
     test('every variable that there is can be set', () => {
-      const set = Object.assign({}, ...ours(rendered.own).map(variables));
+      const set = Object.assign({}, ...[...ours(rendered.own), ...ours(rendered.external)].map(variables));
       expect(Object.keys(ConfigSchema.properties).filter((name) => !(name in set))).toEqual([]);
     });
 
