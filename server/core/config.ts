@@ -13,7 +13,7 @@ export const ConfigSchema = Type.Object({
     Type.String({
       pattern: '^postgres(ql)?://',
       description:
-        'Postgres as the servers use it: a login role that is only a member of accord_app and accord_system.',
+        'Postgres as the servers use it: a login role that is only a member of accord_app and accord_system. It may name several hosts, separated by commas; the primary is used.',
     }),
   ),
   ACCORD_DATABASE_SESSION_URL: Type.Optional(

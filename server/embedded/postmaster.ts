@@ -126,7 +126,7 @@ async function launch(cluster: Cluster, whileStarting: () => void): Promise<Post
   });
   child.stderr?.on('data', (chunk) => {
     output = (output + chunk).slice(-16_384);
-    if (output.includes('ready to accept connections')) up.resolve();
+    if (/ready to accept (read-only )?connections/.test(output)) up.resolve();
   });
   whileStarting();
   await up.promise;

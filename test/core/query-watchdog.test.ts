@@ -3,6 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import pg from 'pg';
 import { Type } from 'typebox';
 import { afterAll, expect, test, vi } from 'vitest';
+import { Hosts } from '../../server/core/db/hosts.ts';
 import { QueryWatchdog } from '../../server/core/db/query-watchdog.ts';
 import { sql } from '../../server/core/db/sql.ts';
 import { Suspects } from '../../server/core/db/suspects.ts';
@@ -34,7 +35,8 @@ const pool = new pg.Pool({
 pool.on('error', () => {});
 const LIMIT_MS = 400;
 const suspects = new Suspects();
-const connections: Connections = { pool, watchdog: new QueryWatchdog(LIMIT_MS), suspects, togetherMs: LIMIT_MS };
+const hosts = new Hosts(url);
+const connections: Connections = { pool, watchdog: new QueryWatchdog(LIMIT_MS), hosts, suspects, togetherMs: LIMIT_MS };
 afterAll(async () => {
   for (const socket of sockets) socket.destroy();
   proxy.close();
@@ -121,7 +123,7 @@ test('statements of one round trip have their time together: Postgres ends them,
   single.on('error', () => {});
   const watchdog = new QueryWatchdog(60_000);
   const sleeps = (count: number, seconds: number) =>
-    pipelined({ pool: single, watchdog, suspects, togetherMs: 200 }, settings, (tx) =>
+    pipelined({ pool: single, watchdog, hosts, suspects, togetherMs: 200 }, settings, (tx) =>
       Promise.all(Array.from({ length: count }, () => tx.run(sql`select pg_sleep(${seconds})`))),
     );
   const [several, one] = await Promise.allSettled([sleeps(4, 0.1), sleeps(1, 0.4)]);

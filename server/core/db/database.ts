@@ -9,6 +9,7 @@ import { KeyedSemaphore } from '../keyed-semaphore.ts';
 import { limits } from '../limits.ts';
 import type { Observe } from '../observe.ts';
 import { Fence, type FenceOptions } from './fence.ts';
+import { Hosts } from './hosts.ts';
 import { QueryWatchdog } from './query-watchdog.ts';
 import { readers } from './readers.ts';
 import { Nullable } from './rows.ts';
@@ -44,7 +45,7 @@ const LoginRole = Type.Object({
   owns: Nullable(Type.String()),
 });
 
-type Pools = { tenants: Connections; system: Connections; semaphore: KeyedSemaphore };
+type Pools = { tenants: Connections; system: Connections; session: Hosts; semaphore: KeyedSemaphore };
 
 export class Database {
   readonly #pools: Pools;
@@ -55,14 +56,12 @@ export class Database {
   constructor(options: DatabaseOptions, view?: { pools: Pools; fence: Fence }) {
     this.#options = options;
     const timeoutMs = options.statementTimeoutMs ?? limits.statementTimeoutMs;
-    const suspects = new Suspects();
+    const systemTimeoutMs = options.systemStatementTimeoutMs ?? limits.systemStatementTimeoutMs;
+    const shared = { hosts: new Hosts(options.url), suspects: new Suspects() };
     this.#pools = view?.pools ?? {
-      tenants: this.#open(options.poolMax, timeoutMs, suspects),
-      system: this.#open(
-        SYSTEM_POOL_MAX,
-        options.systemStatementTimeoutMs ?? limits.systemStatementTimeoutMs,
-        suspects,
-      ),
+      session: new Hosts(options.sessionUrl ?? options.url),
+      tenants: this.#open(options.poolMax, timeoutMs, shared),
+      system: this.#open(SYSTEM_POOL_MAX, systemTimeoutMs, shared),
       semaphore: new KeyedSemaphore(Math.max(1, Math.floor(options.poolMax / 2))),
     };
     this.#fence = view?.fence;
@@ -89,9 +88,13 @@ export class Database {
     return new Database({ ...this.#options, ...options, applicationName });
   }
 
-  #open(max: number, timeoutMs: number, suspects: Suspects): Connections {
+  #open(max: number, timeoutMs: number, shared: Pick<Connections, 'hosts' | 'suspects'>): Connections {
+    const { hosts, suspects } = shared;
     const pool = new pg.Pool({
-      connectionString: this.#options.url,
+      // Called with `new`, it may answer any object.
+      Client: function Client(config: pg.ClientConfig) {
+        return hosts.client(config);
+      } as unknown as typeof pg.Client,
       max,
       application_name: this.#options.applicationName,
       connectionTimeoutMillis: 5000,
@@ -111,13 +114,12 @@ export class Database {
     });
     // A statement alone is ended by its own time, several together by theirs; the watchdog ends a connection that is silent.
     const watchdog = new QueryWatchdog(timeoutMs + 5000);
-    return { pool, watchdog, suspects, togetherMs: timeoutMs + limits.roundTripExtraMs };
+    return { pool, watchdog, ...shared, togetherMs: timeoutMs + limits.roundTripExtraMs };
   }
 
   /** A client of one's own, for what lasts as long as its session: LISTEN, a lock. */
   client(): pg.Client {
-    return new pg.Client({
-      connectionString: this.#options.sessionUrl ?? this.#options.url,
+    return this.#pools.session.client({
       application_name: `${this.#options.applicationName}-listen`,
       connectionTimeoutMillis: 5000,
       keepAlive: true,

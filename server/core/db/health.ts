@@ -4,19 +4,20 @@
  */
 import pg from 'pg';
 import { Database } from './database.ts';
+import { connect, urlsOf } from './hosts.ts';
 import { listen } from './listen.ts';
 
 const TIMEOUT_MS = 5000;
+const options = {
+  application_name: 'accord-doctor',
+  connectionTimeoutMillis: TIMEOUT_MS,
+  query_timeout: TIMEOUT_MS,
+};
 
 /** @throws the error of the connection or of the statement */
 async function ask<T extends object>(url: string, text: string, values: unknown[] = []): Promise<T[]> {
-  const client = new pg.Client({
-    ...{ connectionString: url, application_name: 'accord-doctor' },
-    ...{ connectionTimeoutMillis: TIMEOUT_MS, query_timeout: TIMEOUT_MS },
-  });
-  client.on('error', () => {});
+  const client = await connect(url, options);
   try {
-    await client.connect();
     return (await client.query<T>(text, values)).rows;
   } finally {
     await client.end().catch(() => {});
@@ -25,8 +26,9 @@ async function ask<T extends object>(url: string, text: string, values: unknown[
 
 /** Whom and what a connection URL names, as the driver reads it. */
 export function placeOf(url: string): { place: string; role: string | undefined } {
-  const { host, port, database, user: role } = new pg.Client({ connectionString: url });
-  return { place: `${database} at ${host}:${port}`, role };
+  const clients = urlsOf(url).urls.map((connectionString) => new pg.Client({ connectionString }));
+  const [{ database, user: role }] = clients as [pg.Client];
+  return { place: `${database} at ${clients.map(({ host, port }) => `${host}:${port}`).join(', ')}`, role };
 }
 
 /** `major`: 18. */
@@ -60,14 +62,8 @@ export function readTenantTables(url: string): Promise<{ name: string; confined:
 
 /** How far the clock of the database is ahead of this one (ms, negative: behind), and how exact that is. */
 export async function readClockDifference(url: string, now: () => number): Promise<{ ms: number; exactToMs: number }> {
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: TIMEOUT_MS,
-    query_timeout: TIMEOUT_MS,
-  });
-  client.on('error', () => {});
+  const client = await connect(url, options);
   try {
-    await client.connect();
     const before = now();
     const { rows } = await client.query('select extract(epoch from clock_timestamp()) * 1000 as ms');
     const after = now();
@@ -117,14 +113,8 @@ export function readPartitions(url: string, daysAhead: number): Promise<Partitio
 
 /** Whether a server has ever run on the database: it made the key of the installation. */
 export async function hasInstallationKey(url: string): Promise<boolean> {
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: TIMEOUT_MS,
-    query_timeout: TIMEOUT_MS,
-  });
-  client.on('error', () => {});
+  const client = await connect(url, options);
   try {
-    await client.connect();
     await client.query('set role accord_system');
     const { rows } = await client.query('select exists (select from accord.installation_key) as there');
     return rows[0].there;

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
 import type { Observe } from '../observe.ts';
+import { connect, urlsOf } from './hosts.ts';
 import { readers } from './readers.ts';
 
 const directory = new URL('../../migrations/', import.meta.url);
@@ -28,7 +29,7 @@ export async function readMigrations(from: URL = directory): Promise<Migration[]
 
 /** The role that a connection URL names, as the driver reads it (libpq's URLs are not all WHATWG URLs). */
 export function roleOf(url: string): string {
-  const { user } = new pg.Client({ connectionString: url });
+  const { user } = new pg.Client({ connectionString: urlsOf(url).urls[0] });
   if (!user) throw new Error('the connection URL names no role');
   return user;
 }
@@ -50,9 +51,7 @@ export async function migrate(
   options: { runtimeRole?: string; observe?: Observe; migrations?: Migration[] } = {},
 ): Promise<string[]> {
   const migrations = options.migrations ?? (await readMigrations());
-  const client = new pg.Client({ connectionString: url, application_name: 'accord-migrate' });
-  client.on('error', () => {});
-  await client.connect();
+  const client = await connect(url, { application_name: 'accord-migrate' });
   try {
     // Must come first: everything below assumes that no other migration runs.
     await client.query(`select pg_advisory_lock(${LOCK})`);
@@ -76,9 +75,7 @@ export async function migrate(
  */
 export async function assertSchema(url: string): Promise<void> {
   const migrations = await readMigrations();
-  const client = new pg.Client({ connectionString: url, application_name: 'accord-check' });
-  client.on('error', () => {});
-  await client.connect();
+  const client = await connect(url, { application_name: 'accord-check' });
   try {
     const exists = await client.query(`select to_regclass('accord.migration') is not null as there`);
     const pending = exists.rows[0].there ? compare(migrations, await applied(client)) : migrations;

@@ -7,6 +7,7 @@
 import pg from 'pg';
 import type { Static, TSchema } from 'typebox';
 import { troubleOf } from './errors.ts';
+import type { Hosts } from './hosts.ts';
 import { type Result, runPipelined, type Statement } from './pipelined.ts';
 import { type QueryWatchdog, streamOf } from './query-watchdog.ts';
 import { checkRows } from './rows.ts';
@@ -79,10 +80,16 @@ export class Transaction {
 export type Work<T> = (tx: Transaction) => Promise<T>;
 
 /**
- * A pool, who ends those of its connections that are silent, and which of them may lead to a standby. `togetherMs`: for all statements
- * of one round trip.
+ * A pool, the servers that it leads to, who ends those of its connections that are silent, and which of them may lead to a standby.
+ * `togetherMs`: for all statements of one round trip.
  */
-export type Connections = { pool: pg.Pool; watchdog: QueryWatchdog; suspects: Suspects; togetherMs: number };
+export type Connections = {
+  pool: pg.Pool;
+  hosts: Hosts;
+  watchdog: QueryWatchdog;
+  suspects: Suspects;
+  togetherMs: number;
+};
 /** `failure`: the first error of a statement. */
 type Connection = Pick<Connections, 'watchdog' | 'suspects'> & {
   client: pg.PoolClient;
@@ -96,12 +103,22 @@ const ABORTED = '25P02';
 /** SQLSTATE of errors behind which Postgres closes the connection: a transaction that took too long, and operator intervention. */
 const CLOSING = /^(25P0[34]|57P0[1-5])$/;
 
+/** One that fails may have asked a server that is not the primary any more: each is asked. */
+async function connectionOf({ pool, hosts }: Connections): Promise<pg.PoolClient> {
+  for (let left = hosts.count; ; ) {
+    try {
+      return await pool.connect();
+    } catch (error) {
+      left -= 1;
+      if (left === 0) throw error;
+    }
+  }
+}
+
 /** @param use may say that the connection is lost; one that is, is not used again */
-async function withConnection<T>(
-  { pool, watchdog, suspects }: Connections,
-  use: (one: Connection) => Promise<T>,
-): Promise<T> {
-  const client = await pool.connect();
+async function withConnection<T>(connections: Connections, use: (one: Connection) => Promise<T>): Promise<T> {
+  const { watchdog, suspects } = connections;
+  const client = await connectionOf(connections);
   let broken: Error | undefined;
   const lose = (error: Error) => {
     broken = error;
