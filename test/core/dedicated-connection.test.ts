@@ -49,6 +49,8 @@ const nothing = Buffer.alloc(0);
 const QUERY = 'Q'.charCodeAt(0);
 const READY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
 
+const notify = async (channel: string) => void (await asAdmin(adminUrl, 'select pg_notify($1, $2)', [channel, '']));
+
 describe('a listening connection that falls silent', () => {
   test('at its LISTEN is given up for another one', async () => {
     const silent = await proxied((chunk, from, connection) =>
@@ -57,7 +59,7 @@ describe('a listening connection that falls silent', () => {
     const heard: string[] = [];
     let connects = 0;
     const listener = listen({
-      client: () => new pg.Client({ connectionString: silent }),
+      database: { client: () => new pg.Client({ connectionString: silent }), notify },
       subscriptions: [
         { channel: 'accord_silent', received: (payload) => heard.push(payload), missed: () => connects++ },
       ],
@@ -75,7 +77,7 @@ describe('a listening connection that falls silent', () => {
     const silent = await proxied((chunk) => (quiet ? undefined : chunk));
     let connects = 0;
     const listener = listen({
-      client: () => new pg.Client({ connectionString: silent }),
+      database: { client: () => new pg.Client({ connectionString: silent }), notify },
       subscriptions: [{ channel: 'accord_silent', received: () => {}, missed: () => connects++ }],
       observe: () => {},
       heartbeatMs: 300,

@@ -20,7 +20,7 @@ class Pooled extends pg.Client {
   }
   override connect = (async () => {
     await Promise.all([this.#own.connect(), this.#others.connect()]);
-  }) as pg.Client['connect'];
+  }) as unknown as pg.Client['connect'];
   override query = ((text: string) => this.#others.query(text)) as pg.Client['query'];
   override end = (async () => {
     await Promise.all([this.#own.end(), this.#others.end()]);

@@ -65,8 +65,8 @@ export class Hosts {
       }
     };
     client.connect = ((callback?: (error: Error | null) => void) => {
-      if (callback === undefined) return connected();
-      connected().then(() => callback(null), callback);
+      const done = connected();
+      return callback === undefined ? done : void done.then(() => callback(null), callback);
     }) as pg.Client['connect'];
     return client;
   }
