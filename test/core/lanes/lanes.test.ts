@@ -158,7 +158,8 @@ test('what does not end within laneEndMsMax is cut off, and loses its lane laneR
   );
   await stop();
   expect(await cut.promise).toBeGreaterThan(limits.laneEndMsMax - 100);
-  expect((await lost.promise) - (await cut.promise)).toBeGreaterThan(limits.laneRecordMsMax - 100);
+  // From the beginning, too: a busy machine may tell of the first one late.
+  expect(await lost.promise).toBeGreaterThan(limits.laneEndMsMax + limits.laneRecordMsMax - 100);
   expect((await rows(tenant))[0]).toMatchObject({ owner: null, done: 0 });
 });
 
