@@ -51,7 +51,7 @@ describe.skipIf(executablePath === undefined)('the account page', async () => {
       expect((await config('PUT', `/consent-definitions/trip-data${path}`, { body })).status).toBe(200);
     await put('', {});
     await put('/versions/1', { optInConfig: { type: 'direct' } });
-    const effectiveDate = new Date(Date.now() + 500).toISOString();
+    const effectiveDate = new Date(Date.now() + 3000).toISOString();
     const content = { title: 'Use of trip data', mediaType: 'text/plain', body: 'We use it.' };
     await put('/versions/1/documents/en/1.0', { effectiveDate, content });
     await services.snapshots.refresh(tenant);

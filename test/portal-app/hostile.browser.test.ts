@@ -119,7 +119,7 @@ describe.skipIf(executablePath === undefined)('texts that try to be scripts', as
   expect((await config('PUT', named, { body: { endpoint: said.endpoint, eventTypes: ['*'] } })).status).toBe(400);
   const trips = '/consent-definitions/trips/versions/1';
   await write('PUT', trips, { optInConfig: { type: 'direct' } });
-  const document = (content: object) => ({ effectiveDate: new Date(Date.now() + 1000).toISOString(), content });
+  const document = (content: object) => ({ effectiveDate: new Date(Date.now() + 3000).toISOString(), content });
   const plain = { title: said.title, mediaType: 'text/plain', body: said.body };
   await write('PUT', `${trips}/documents/en/a`, document(plain));
   await write('PUT', `${trips}/documents/nl/a`, document({ title: said.title, mediaType: 'text/html', body: text }));
