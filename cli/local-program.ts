@@ -96,7 +96,7 @@ export async function runProgram(options: ProgramOptions): Promise<number> {
       choice.kind === 'files' ? choice.invitationsDirectory : undefined,
       first?.of,
     );
-    // At once: whoever reads that it runs has all of it behind.
+    // In one piece: nothing of a start is left to do when it says that it runs.
     console.log([described, ...refused, ...(first?.lines ?? []), ...links].join('\n'));
     portal.ended.then(() => tellFailure(portal));
     // Whoever changes a policy next does not wait until the compiler is loaded.

@@ -14,8 +14,8 @@ const DATABASE = 'postgres';
 type LocalInstallation = {
   directory: string;
   postgres: EmbeddedPostgres;
-  /** What ACCORD_DATABASE_URL and ACCORD_MASTER_KEY would be. */
-  environment: { ACCORD_DATABASE_URL: string; ACCORD_MASTER_KEY: string };
+  /** What these variables would be. */
+  environment: Record<'ACCORD_DATABASE_URL' | 'ACCORD_DATABASE_SESSION_URL' | 'ACCORD_MASTER_KEY', string>;
   migrated: string[];
 };
 
@@ -36,10 +36,7 @@ export async function openLocal(
   try {
     progress('migrations');
     const migrated = await migrate(postgres.adminUrl(DATABASE), { runtimeRole: postgres.role });
-    const environment = {
-      ACCORD_DATABASE_URL: postgres.url(DATABASE),
-      ACCORD_MASTER_KEY: await masterKey(join(at, 'master.key')),
-    };
+    const environment = await environmentOf(at, postgres.url(DATABASE));
     return { directory: at, postgres, environment, migrated };
   } catch (error) {
     await postgres.stop();
@@ -62,11 +59,14 @@ export async function attachLocal(
   const at = resolve(directory);
   const postgres = await attachPostgres(join(at, 'pg'));
   if (postgres === undefined) return undefined;
-  const environment = {
-    ACCORD_DATABASE_URL: postgres.url(DATABASE),
-    ACCORD_MASTER_KEY: await masterKey(join(at, 'master.key')),
-  };
+  const environment = await environmentOf(at, postgres.url(DATABASE));
   return { environment, ...(await readRuntime(at)) };
+}
+
+/** Both addresses, so that none of another database is taken from the environment. */
+async function environmentOf(directory: string, url: string): Promise<LocalInstallation['environment']> {
+  const key = await masterKey(join(directory, 'master.key'));
+  return { ACCORD_DATABASE_URL: url, ACCORD_DATABASE_SESSION_URL: url, ACCORD_MASTER_KEY: key };
 }
 
 async function masterKey(file: string): Promise<string> {

@@ -1,5 +1,5 @@
 /** The words of conditions: which reason a refused action has, and what is said about it. */
-import { isDatabaseLost } from '../server/core/db/errors.ts';
+import { takesNoWrites } from '../server/core/db/errors.ts';
 import { Problem, type ProblemPlace, type RefusalReason } from '../server/core/problems.ts';
 import { ApiError } from './kubernetes/errors.ts';
 
@@ -48,8 +48,8 @@ function isUnstorable(error: unknown): error is Error {
   return error instanceof Error && /^22\w{3}$/.test(String((error as { code?: unknown }).code));
 }
 
-/** Whether the database could not be asked, rather than answered no. */
+/** Whether the database could not be asked or takes no writes, rather than answered no. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   // The API server's connections break too, and with the same codes.
-  return !(error instanceof ApiError) && isDatabaseLost(error);
+  return !(error instanceof ApiError) && takesNoWrites(error);
 }

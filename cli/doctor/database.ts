@@ -101,8 +101,10 @@ const SAME = 'ACCORD_DATABASE_SESSION_URL must lead to the database of ACCORD_DA
 
 async function lookAtNotifications(url: string, sessionUrl: string): Promise<DoctorFinding[]> {
   try {
-    if (await notificationsArrive(url, sessionUrl))
-      return [{ status: 'ok', found: 'notifications of Postgres arrive' }];
+    const arrive = await notificationsArrive(url, sessionUrl);
+    if (arrive) return [{ status: 'ok', found: 'notifications of Postgres arrive' }];
+    if (arrive === undefined)
+      return [{ status: 'error', found: `${placeOf(url).place} sends no notification`, remedy: SAME }];
     const remedy =
       'Give ACCORD_DATABASE_SESSION_URL an address of the same database that no pooler in transaction mode is in front of. Until then servers find changes by polling, seconds later.';
     return [{ status: 'warning', found: 'notifications of Postgres do not arrive', remedy }];

@@ -5,6 +5,7 @@
 import { type Static, type TProperties, Type } from 'typebox';
 import { Check } from 'typebox/value';
 import { bounds, patterns } from '../../crds/index.ts';
+import { urlsOf } from './db/urls.ts';
 import { parseCidrs } from './outbound/addresses.ts';
 import { withSecretFiles } from './secret-files.ts';
 
@@ -234,9 +235,9 @@ function tracesFault(environment: Record<string, string | undefined>): string | 
 
 /** What a schema cannot say. */
 function faultOf(name: string, text: string): string | undefined {
-  if (name !== 'ACCORD_OUTBOUND_ALLOW' && name !== 'ACCORD_TRUST_PROXY') return undefined;
   try {
-    parseCidrs(text);
+    if (name === 'ACCORD_OUTBOUND_ALLOW' || name === 'ACCORD_TRUST_PROXY') parseCidrs(text);
+    if (/^ACCORD_(DATABASE|DATABASE_SESSION|MIGRATION)_URL$/.test(name)) urlsOf(text);
   } catch (error) {
     return (error as Error).message;
   }

@@ -59,8 +59,8 @@ export async function startPostgres(directory: string, options: StartOptions = {
     ...{ directory, postgres: binaries.postgres, identity, durable },
     acceptsConnections: () => acceptsConnections(url.url('postgres')),
   };
-  const first = await startPostmaster(cluster, created ? undefined : whileStarting);
-  const running = watcher ? keepRunning(first, () => startPostmaster(cluster), watcher) : first;
+  const first = await startPostmaster(cluster, { whileStarting: created ? undefined : whileStarting });
+  const running = watcher ? keepRunning(first, (signal) => startPostmaster(cluster, { signal }), watcher) : first;
   return { ...url, role: ROLE, created, stop: () => running.stop() };
 }
 

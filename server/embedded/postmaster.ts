@@ -31,23 +31,27 @@ export type Cluster = {
 /** A server that accepts connections. `ended`: how it did, by itself or because it was stopped. */
 export type Postmaster = { ended: Promise<string>; stop(): Promise<void> };
 
-/** Who is told when it ends by itself: `again`: it is started again; `lost`: it is not, after some times. */
+/** Who is told when it ends by itself. `again`: it is started again; `lost`: it is given up, after RESTARTS_MAX restarts. */
 export type Watcher = { again(why: string): void; lost(why: string): void };
 
 /**
  * Adopts the server that runs in the cluster, or starts one.
- * @param whileStarting called when its program was started: once, or never
+ * @param options.whileStarting called when its program was started: once, or never
+ * @param options.signal interrupts it while it starts
  * @throws Error with its own words when it does not come up
  */
-export async function startPostmaster(cluster: Cluster, whileStarting = () => {}): Promise<Postmaster> {
+export async function startPostmaster(
+  cluster: Cluster,
+  { whileStarting = () => {}, signal }: { whileStarting?: (() => void) | undefined; signal?: AbortSignal } = {},
+): Promise<Postmaster> {
   const until = performance.now() + FREE_WAIT_MS;
+  const pid = await survivor(cluster, until);
+  if (pid !== undefined) return adopted(pid);
   for (let begun = whileStarting; ; begun = () => {}) {
-    const pid = await survivor(cluster, until);
-    if (pid !== undefined) return adopted(pid);
     try {
-      return await launch(cluster, begun);
+      return await launch(cluster, begun, signal);
     } catch (error) {
-      if (!isHeld(error) || performance.now() > until) throw error;
+      if (!isHeld(error) || performance.now() > until || signal?.aborted) throw error;
       await sleep(FREE_RETRY_MS);
     }
   }
@@ -62,17 +66,24 @@ function isHeld(error: unknown): boolean {
 }
 
 /** Starts the server again when it ends by itself, with its data, a few times. */
-export function keepRunning(first: Postmaster, start: () => Promise<Postmaster>, watcher: Watcher): Postmaster {
+export function keepRunning(
+  first: Postmaster,
+  start: (signal: AbortSignal) => Promise<Postmaster>,
+  watcher: Watcher,
+): Postmaster {
   const stopping = new AbortController();
   const { signal } = stopping;
   let current: Promise<Postmaster> = Promise.resolve(first);
 
   async function watch(): Promise<string> {
     for (let restarts = 0; ; restarts++) {
-      const since = performance.now();
+      let since = Number.POSITIVE_INFINITY;
       const why = await current.then(
-        ({ ended }) => ended,
-        (error: Error) => error.message,
+        ({ ended }) => {
+          since = performance.now();
+          return ended;
+        },
+        (error: Error) => brief(error.message),
       );
       if (signal.aborted) return why;
       if (performance.now() - since > STEADY_MS) restarts = 0;
@@ -83,7 +94,7 @@ export function keepRunning(first: Postmaster, start: () => Promise<Postmaster>,
       watcher.again(why);
       await sleep(delayMsAfter(restarts + 1, RESTART_DELAY), undefined, { signal, ref: false }).catch(() => {});
       if (signal.aborted) return why;
-      current = start();
+      current = start(signal);
     }
   }
 
@@ -101,7 +112,14 @@ export function keepRunning(first: Postmaster, start: () => Promise<Postmaster>,
   };
 }
 
-async function launch(cluster: Cluster, whileStarting: () => void): Promise<Postmaster> {
+/** In a line: how it ended, and the last reason that it gave. */
+function brief(said: string): string {
+  const lines = said.split('\n');
+  const fatal = lines.findLast((line) => /FATAL|PANIC/.test(line)) ?? '';
+  return [/^postgres ended \([^)]*\)/.exec(said)?.[0] ?? lines[0], fatal.trim()].filter(Boolean).join(': ');
+}
+
+async function launch(cluster: Cluster, whileStarting: () => void, signal?: AbortSignal): Promise<Postmaster> {
   const { directory, identity, postgres, durable } = cluster;
   const settings = {
     listen_addresses: '',
@@ -120,16 +138,19 @@ async function launch(cluster: Cluster, whileStarting: () => void): Promise<Post
   const up = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<string>();
   child.once('error', up.reject);
-  child.once('exit', (code, signal) => {
-    up.reject(new Error(`postgres ended (${code ?? signal}): ${output.trim()}`));
-    ended.resolve(`postgres ended (${code ?? signal}): ${output.trim().split('\n').at(-1)}`);
+  child.once('exit', (code, by) => {
+    const said = `postgres ended (${code ?? by}): ${output.trim()}`;
+    up.reject(new Error(said));
+    ended.resolve(brief(said));
   });
+  const interrupt = () => child.kill('SIGINT');
+  signal?.addEventListener('abort', interrupt, { once: true });
   child.stderr?.on('data', (chunk) => {
     output = (output + chunk).slice(-16_384);
     if (/ready to accept (read-only )?connections/.test(output)) up.resolve();
   });
   whileStarting();
-  await up.promise;
+  await up.promise.finally(() => signal?.removeEventListener('abort', interrupt));
   child.unref();
   return {
     ended: ended.promise,
@@ -149,15 +170,18 @@ export function environment(): NodeJS.ProcessEnv {
 }
 
 function adopted(pid: number): Postmaster {
-  const gone = async () => {
+  const ended = Promise.withResolvers<string>();
+  const look = async () => {
     while (await isPostgres(pid)) await sleep(ADOPTED_LOOK_MS, undefined, { ref: false });
-    return 'postgres ended';
+    ended.resolve('postgres ended');
   };
+  void look();
   return {
-    ended: gone(),
+    ended: ended.promise,
     async stop() {
       if (await isPostgres(pid)) process.kill(pid, 'SIGINT');
       while (await isPostgres(pid)) await sleep(20);
+      ended.resolve('postgres ended');
     },
   };
 }

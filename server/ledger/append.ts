@@ -6,6 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { takeFitting } from '../core/batch-loader.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
+import { troubleOf } from '../core/db/errors.ts';
 import { Drain } from '../core/drain.ts';
 import { limits } from '../core/limits.ts';
 import { lockLogErasingShared, type Pseudonymizer, pseudonymOf } from '../pseudonyms/index.ts';
@@ -74,7 +75,10 @@ export class Ledger {
         });
         for (const one of group) one.done();
       } catch (error) {
-        for (const one of group) one.failed(error);
+        // Where the database is away or silent, those who wait would wait as long again.
+        const trouble = troubleOf(error);
+        const also = trouble === undefined || trouble === 'conflict' ? [] : this.#waiting.splice(0);
+        for (const one of [...group, ...also]) one.failed(error);
       }
     }
   }

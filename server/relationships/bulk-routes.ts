@@ -5,6 +5,7 @@ import { Type } from 'typebox';
 import { patterns } from '../../crds/index.ts';
 import { callerName } from '../core/auth/name.ts';
 import type { Caller } from '../core/auth/schema.ts';
+import { troubleOf } from '../core/db/errors.ts';
 import { IdempotencyKey } from '../core/idempotency-key.ts';
 import { limits } from '../core/limits.ts';
 import { bodyTooLarge, problem } from '../core/problems.ts';
@@ -152,7 +153,7 @@ function registerImport(
         lines,
       ).catch((error) => {
         // What ends it here leaves lines unread, too.
-        if (error !== request.raw.errored) throw error;
+        if (error !== request.raw.errored) throw troubleOf(error) === undefined ? error : interrupted(error);
         throw problem('invalid_request', {
           detail: 'The connection closed before the last line arrived.',
           cause: error,
@@ -164,6 +165,12 @@ function registerImport(
       return view(result);
     },
   });
+}
+
+function interrupted(cause: unknown) {
+  const detail =
+    'The database takes no more lines now. What is in stays: send the same lines again with the same importId.';
+  return problem('not_ready', { detail, cause });
 }
 
 function registerProgress(app: App, services: RelationshipRouteServices, { prefix, reading }: Place): void {

@@ -4,7 +4,7 @@
  * database is away.
  */
 import { takeFitting } from '../core/batch-loader.ts';
-import { isDatabaseLost } from '../core/db/errors.ts';
+import { takesNoWrites } from '../core/db/errors.ts';
 import type { RecordWritten } from './write.ts';
 
 type GroupOptions<Item, Result> = {
@@ -61,7 +61,7 @@ export class GroupCommit<Item, Result> {
   }
 
   async #writeSingly(tenant: string, group: readonly Waiting<Item, Result>[], error: unknown): Promise<void> {
-    if (group.length === 1 || isDatabaseLost(error)) {
+    if (group.length === 1 || takesNoWrites(error)) {
       for (const { reject } of group) reject(error);
       return;
     }
@@ -70,7 +70,7 @@ export class GroupCommit<Item, Result> {
         await this.#writeGroup(tenant, [one]);
       } catch (failure) {
         one.reject(failure);
-        if (isDatabaseLost(failure)) return this.#writeSingly(tenant, group.slice(i + 1), failure);
+        if (takesNoWrites(failure)) return this.#writeSingly(tenant, group.slice(i + 1), failure);
       }
     }
   }

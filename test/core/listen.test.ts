@@ -101,7 +101,7 @@ describe('LISTEN', () => {
     });
     try {
       await untilPasses('connects to be 1', () => expect(connects).toBe(1));
-      expect([observed, listener.isDeaf]).toEqual([['listen_deaf'], true]);
+      await untilPasses('what it observed', () => expect([observed, listener.isDeaf]).toEqual([['listen_deaf'], true]));
     } finally {
       await listener.close();
     }

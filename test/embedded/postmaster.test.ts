@@ -34,7 +34,7 @@ test('one that is killed is started again with its data; one that is killed agai
     expect(await answers(postgres, 'select n from kept')).toEqual([{ n: 7 }]);
   }
   process.kill(await pidOf(directory), 'SIGKILL');
-  expect([...told, await lost.promise]).toEqual(Array(6).fill(expect.stringMatching(/^postgres ended \(SIGKILL\): /)));
+  expect([...told, await lost.promise]).toEqual(Array(6).fill(expect.stringMatching(/^postgres ended \(SIGKILL\)/)));
 });
 
 test('one that is stopped is not started again', async () => {

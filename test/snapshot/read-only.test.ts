@@ -5,7 +5,7 @@ import { asAdmin } from '../helpers/admin.ts';
 import { createTestServer } from '../helpers/server.ts';
 import { until, untilPasses } from '../helpers/wait.ts';
 
-const server = await createTestServer({ ACCORD_MAX_STALENESS: '40' });
+const server = await createTestServer({ ACCORD_MAX_STALENESS: '60' });
 const { app, services, db } = server;
 const { snapshots, metrics } = services;
 const admin = createAdmin({ snapshots, metrics, isReady: () => true, host: 'localhost' });

@@ -45,26 +45,46 @@ const LoginRole = Type.Object({
   owns: Nullable(Type.String()),
 });
 
-type Pools = { tenants: Connections; system: Connections; session: Hosts; semaphore: KeyedSemaphore };
+/** What all connections to a database share. `session`: the servers of sessionUrl. */
+type Servers = Pick<Connections, 'hosts' | 'suspects'> & { session: Hosts };
+/** `reading`, `systemReading`: the same connections, for transactions that we make read-only. */
+type Pools = {
+  servers: Servers;
+  tenants: Connections;
+  reading: Connections;
+  system: Connections;
+  systemReading: Connections;
+  semaphore: KeyedSemaphore;
+};
 
 export class Database {
   readonly #pools: Pools;
   readonly #options: DatabaseOptions;
   readonly #fence: Fence | undefined;
 
-  /** @param view what `fenced` shares and adds */
-  constructor(options: DatabaseOptions, view?: { pools: Pools; fence: Fence }) {
+  /** @param view what `fenced` shares and adds, or what `separate` shares */
+  constructor(options: DatabaseOptions, view: { pools?: Pools; servers?: Servers; fence?: Fence } = {}) {
     this.#options = options;
-    const timeoutMs = options.statementTimeoutMs ?? limits.statementTimeoutMs;
-    const systemTimeoutMs = options.systemStatementTimeoutMs ?? limits.systemStatementTimeoutMs;
-    const shared = { hosts: new Hosts(options.url), suspects: new Suspects() };
-    this.#pools = view?.pools ?? {
+    const servers = view.servers ?? {
+      hosts: new Hosts(options.url),
       session: new Hosts(options.sessionUrl ?? options.url),
-      tenants: this.#open(options.poolMax, timeoutMs, shared),
-      system: this.#open(SYSTEM_POOL_MAX, systemTimeoutMs, shared),
-      semaphore: new KeyedSemaphore(Math.max(1, Math.floor(options.poolMax / 2))),
+      suspects: new Suspects(),
     };
-    this.#fence = view?.fence;
+    this.#pools = view.pools ?? this.#openAll(servers);
+    this.#fence = view.fence;
+  }
+
+  #openAll(servers: Servers): Pools {
+    const { poolMax, statementTimeoutMs, systemStatementTimeoutMs } = this.#options;
+    const tenants = this.#open(poolMax, statementTimeoutMs ?? limits.statementTimeoutMs, servers);
+    const systemTimeoutMs = systemStatementTimeoutMs ?? limits.systemStatementTimeoutMs;
+    const system = this.#open(SYSTEM_POOL_MAX, systemTimeoutMs, servers);
+    return {
+      ...{ servers, tenants, system },
+      reading: { ...tenants, isReading: true },
+      systemReading: { ...system, isReading: true },
+      semaphore: new KeyedSemaphore(Math.max(1, Math.floor(poolMax / 2))),
+    };
   }
 
   /**
@@ -85,15 +105,16 @@ export class Database {
     options: Pick<DatabaseOptions, 'poolMax' | 'statementTimeoutMs' | 'systemStatementTimeoutMs'>,
   ): Database {
     const applicationName = `${this.#options.applicationName}-${purpose}`;
-    return new Database({ ...this.#options, ...options, applicationName });
+    return new Database({ ...this.#options, ...options, applicationName }, { servers: this.#pools.servers });
   }
 
-  #open(max: number, timeoutMs: number, shared: Pick<Connections, 'hosts' | 'suspects'>): Connections {
-    const { hosts, suspects } = shared;
+  #open(max: number, timeoutMs: number, { hosts, suspects }: Servers): Connections {
     const pool = new pg.Pool({
       // Called with `new`, it may answer any object.
       Client: function Client(config: pg.ClientConfig) {
-        return hosts.client(config);
+        const client = hosts.client(config);
+        suspects.opened(client);
+        return client;
       } as unknown as typeof pg.Client,
       max,
       application_name: this.#options.applicationName,
@@ -108,18 +129,15 @@ export class Database {
     // An idle client's error would end the process otherwise; the next query opens a new connection.
     pool.on('error', (error) => this.#options.observe({ kind: 'database_lost', error }));
     // So would that of a connection which Postgres ends as soon as it is open, before anybody has it; what is sent on it fails.
-    pool.on('connect', (client) => {
-      client.on('error', () => {});
-      suspects.opened(client);
-    });
+    pool.on('connect', (client) => client.on('error', () => {}));
     // A statement alone is ended by its own time, several together by theirs; the watchdog ends a connection that is silent.
     const watchdog = new QueryWatchdog(timeoutMs + 5000);
-    return { pool, watchdog, ...shared, togetherMs: timeoutMs + limits.roundTripExtraMs };
+    return { pool, hosts, suspects, watchdog, togetherMs: timeoutMs + limits.roundTripExtraMs };
   }
 
   /** A client of one's own, for what lasts as long as its session: LISTEN, a lock. */
   client(): pg.Client {
-    return this.#pools.session.client({
+    return this.#pools.servers.session.client({
       application_name: `${this.#options.applicationName}-listen`,
       connectionTimeoutMillis: 5000,
       keepAlive: true,
@@ -142,9 +160,9 @@ export class Database {
    * @param work issues all its statements before it waits for any: one that comes later is refused
    */
   async read<T>(tenant: string, work: Work<T>): Promise<T> {
-    const { tenants, semaphore } = this.#pools;
+    const { reading, semaphore } = this.#pools;
     const settings = sql`set_config('transaction_read_only', 'on', true), set_config('accord.tenant', ${tenant}, true)`;
-    return semaphore.run(tenant, () => pipelined(tenants, settings, work));
+    return semaphore.run(tenant, () => pipelined(reading, settings, work));
   }
 
   /**
@@ -164,8 +182,8 @@ export class Database {
       const [, found] = await Promise.all([own, work(tx, tenant)]);
       return found;
     };
-    const { tenants: connections, semaphore } = this.#pools;
-    return semaphore.run(of, () => pipelined(connections, settings, (tx) => Promise.all(tenants.map(each(tx)))));
+    const { reading, semaphore } = this.#pools;
+    return semaphore.run(of, () => pipelined(reading, settings, (tx) => Promise.all(tenants.map(each(tx)))));
   }
 
   /**
@@ -184,17 +202,17 @@ export class Database {
 
   /** One transaction that reads this tenant's rows, seeing one state of the database throughout. */
   async tenantSnapshot<T>(tenant: string, work: Work<T>): Promise<T> {
-    const { tenants, semaphore } = this.#pools;
+    const { reading, semaphore } = this.#pools;
     const begin = () => `begin isolation level repeatable read read only; ${setTenant(tenant)}`;
-    return semaphore.run(tenant, () => interactive(tenants, begin, work));
+    return semaphore.run(tenant, () => interactive(reading, begin, work));
   }
 
   /** The same in the role of a reader, which sees of the tenant's rows what its views show. */
   async reader<T>(tenant: string, role: Role, work: Work<T>): Promise<T> {
-    const { tenants, semaphore } = this.#pools;
+    const { reading, semaphore } = this.#pools;
     const begin = () =>
       `begin isolation level repeatable read read only; ${setTenant(tenant)}; set local role ${readers[role]}`;
-    return semaphore.run(tenant, () => interactive(tenants, begin, work));
+    return semaphore.run(tenant, () => interactive(reading, begin, work));
   }
 
   /** One transaction across tenants, for: snapshot loading, the operator's bookkeeping, sweeps, and server heartbeats. */
@@ -211,7 +229,7 @@ export class Database {
   /** The same, seeing one state of the database throughout. */
   async systemSnapshot<T>(work: Work<T>): Promise<T> {
     const begin = () => 'begin isolation level repeatable read read only; set local role accord_system';
-    return interactive(this.#pools.system, begin, work);
+    return interactive(this.#pools.systemReading, begin, work);
   }
 
   async #fencedTransaction<T>(connections: Connections, set: string, work: Work<T>): Promise<T> {

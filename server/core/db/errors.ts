@@ -36,6 +36,12 @@ export function isDatabaseLost(error: unknown): boolean {
   );
 }
 
+/** Whatever is written, it would fail: the connection was lost or could not be opened, or the database is read-only. */
+export function takesNoWrites(error: unknown): boolean {
+  const trouble = troubleOf(error);
+  return trouble === 'lost' || trouble === 'read-only';
+}
+
 /** The database ended it because it took too long; nothing of it was written. */
 export function isTimeout(error: unknown): boolean {
   return hasCode(error, timeouts);

@@ -4,8 +4,9 @@
  */
 import pg from 'pg';
 import { Database } from './database.ts';
-import { connect, urlsOf } from './hosts.ts';
+import { connect } from './hosts.ts';
 import { listen } from './listen.ts';
+import { urlsOf } from './urls.ts';
 
 const TIMEOUT_MS = 5000;
 const options = {
@@ -74,23 +75,25 @@ export async function readClockDifference(url: string, now: () => number): Promi
 }
 
 /**
- * Whether a notification that is sent by one address arrives at the other: not through a pooler that shares connections between transactions, nor
- * where the two lead to different databases.
+ * Whether a notification that is sent by one address arrives at the other: not through a pooler that shares connections between transactions,
+ * nor where the two lead to different databases; undefined: none could be sent.
  * @param sessionUrl where it is listened for
+ * @throws the error of the last server of sessionUrl
  */
-export async function notificationsArrive(url: string, sessionUrl: string): Promise<boolean> {
+export async function notificationsArrive(url: string, sessionUrl: string): Promise<boolean | undefined> {
   const database = new Database({ url, sessionUrl, poolMax: 2, applicationName: 'accord-doctor', observe: () => {} });
-  const asked = Promise.withResolvers<void>();
+  const probed = Promise.withResolvers<boolean | undefined>();
+  let left = urlsOf(sessionUrl).urls.length;
   const listener = listen({
-    database,
-    subscriptions: [{ channel: 'accord_doctor', received: () => {}, missed: asked.resolve }],
-    observe: (observation) => {
-      if (observation.kind === 'database_lost') asked.reject(observation.error);
+    ...{ database, subscriptions: [], probed: probed.resolve },
+    observe(observation) {
+      if (observation.kind !== 'database_lost') return;
+      left -= 1;
+      if (left === 0) probed.reject(observation.error);
     },
   });
   try {
-    await asked.promise;
-    return !listener.isDeaf;
+    return await probed.promise;
   } finally {
     await listener.close();
     await database.close();

@@ -26,7 +26,11 @@ type ListenOptions = {
   subscriptions: readonly Subscription[];
   observe: Observe;
   heartbeatMs?: number;
+  /** Told of each connection whether it hears; undefined: that could not be tried. */
+  probed?: (isHeard: boolean | undefined) => void;
 };
+
+type State = { isDeaf: boolean };
 
 export type Listener = {
   /** Notifications do not arrive on the connection: what they would tell is found by the polls. */
@@ -42,7 +46,7 @@ const RECONNECT = { minMs: 100, maxMs: 5000 };
 /** Starts listening in the background and goes on until closed, whatever happens to the connection. */
 export function listen(options: ListenOptions): Listener {
   const abort = new AbortController();
-  const state = { isDeaf: false };
+  const state: State = { isDeaf: false };
   const running = run(options, state, abort.signal);
   return {
     get isDeaf() {
@@ -55,7 +59,7 @@ export function listen(options: ListenOptions): Listener {
   };
 }
 
-async function run(options: ListenOptions, state: { isDeaf: boolean }, signal: AbortSignal): Promise<void> {
+async function run(options: ListenOptions, state: State, signal: AbortSignal): Promise<void> {
   let delayMs = 0;
   let lostAt: number | undefined;
   const { heartbeatMs = HEARTBEAT_MS, observe } = options;
@@ -64,12 +68,11 @@ async function run(options: ListenOptions, state: { isDeaf: boolean }, signal: A
     const connection = new DedicatedConnection({ name: 'the listening connection', client, heartbeatMs, signal });
     try {
       await begin(connection, client, options);
-      state.isDeaf = !(await hears(connection, client, options.database));
-      if (state.isDeaf) observe({ kind: 'listen_deaf' });
       if (lostAt !== undefined) observe({ kind: 'listen_reconnected', afterMs: performance.now() - lostAt });
       lostAt = undefined;
       delayMs = 0;
       for (const { channel, missed } of options.subscriptions) guarded(options, channel, missed);
+      await probe(connection, client, options, state);
       await connection.watch();
     } catch (error) {
       lostAt ??= performance.now();
@@ -102,27 +105,30 @@ async function begin(connection: DedicatedConnection, client: pg.Client, options
   }
 }
 
-/** Whether a notification of another connection arrives. */
-async function hears(
-  connection: DedicatedConnection,
-  client: pg.Client,
-  database: Pick<Database, 'notify'>,
-): Promise<boolean> {
-  const probe = `accord_probe_${randomUUID()}`;
+/** Asks whether a notification of another connection arrives; one that arrives late counts, too. */
+async function probe(connection: DedicatedConnection, client: pg.Client, options: ListenOptions, state: State) {
+  const { database, observe, probed } = options;
+  const channel = `accord_probe_${randomUUID()}`;
   const heard = Promise.withResolvers<true>();
-  const hear = ({ channel }: pg.Notification) => {
-    if (channel === probe) heard.resolve(true);
-  };
-  client.on('notification', hear);
+  client.on('notification', (notification) => {
+    if (notification.channel !== channel) return;
+    state.isDeaf = false;
+    heard.resolve(true);
+  });
+  await connection.ask((asked) => asked.query(`listen ${pg.escapeIdentifier(channel)}`));
+  const told = database.notify(channel).then(
+    () => true,
+    () => false, // of the other connections' trouble, which says nothing of this one
+  );
+  if (!(await connection.whileAlive(told))) return probed?.(undefined);
   const waited = new AbortController();
+  const late = sleep(HEARING_MS_MAX, false, { signal: waited.signal }).catch(() => false);
   try {
-    await connection.ask((asked) => asked.query(`listen ${pg.escapeIdentifier(probe)}`));
-    await connection.whileAlive(database.notify(probe));
-    const late = sleep(HEARING_MS_MAX, false, { signal: waited.signal }).catch(() => false);
-    return await connection.whileAlive(Promise.race([heard.promise, late]));
+    const isHeard = await connection.whileAlive(Promise.race([heard.promise, late]));
+    state.isDeaf = !isHeard;
+    if (!isHeard) observe({ kind: 'listen_deaf' });
+    probed?.(isHeard);
   } finally {
     waited.abort();
-    client.off('notification', hear);
-    await connection.ask((asked) => asked.query(`unlisten ${pg.escapeIdentifier(probe)}`)).catch(() => {});
   }
 }

@@ -7,8 +7,9 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
 import type { Observe } from '../observe.ts';
-import { connect, urlsOf } from './hosts.ts';
+import { connect } from './hosts.ts';
 import { readers } from './readers.ts';
+import { urlsOf } from './urls.ts';
 
 const directory = new URL('../../migrations/', import.meta.url);
 const LOCK = "hashtextextended('accord.migrate', 0)";

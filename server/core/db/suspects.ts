@@ -1,26 +1,35 @@
 /**
- * Connections that may lead to a standby. Where one met a read-only database, all that were opened before may: behind the name that they
- * were opened by, another server may be the primary now. Each is closed when it is given back. Reading a standby fails by no error.
+ * Connections that may lead to a standby. Where a write found the database read-only, all connections that were opened before may:
+ * behind the name that they were opened by, another server may be the primary now. They are not used again, because reads from a standby
+ * raise no error.
  */
 
-/** What is opened while the database is read-only is as suspect, and is not closed after each use. */
+/** While the database itself is read-only, connections are not opened anew for each write. */
 const AGAIN_MS = 5000;
 
 export class Suspects {
   readonly #openedAt = new WeakMap<object, number>();
   #until = Number.NEGATIVE_INFINITY;
+  /** When those become suspect that were opened since the last time. */
+  #next: number | undefined;
 
+  /** Called before it is opened. */
   opened(connection: object): void {
     this.#openedAt.set(connection, performance.now());
   }
 
-  /** All that are open now. */
+  /** All that are open now; again so soon, those that are open at the end of that time. */
   add(): void {
     const now = performance.now();
     if (now - this.#until > AGAIN_MS) this.#until = now;
+    else this.#next = this.#until + AGAIN_MS;
   }
 
   has(connection: object): boolean {
+    if (this.#next !== undefined && performance.now() >= this.#next) {
+      this.#until = this.#next;
+      this.#next = undefined;
+    }
     return (this.#openedAt.get(connection) ?? 0) <= this.#until;
   }
 }

@@ -81,7 +81,7 @@ export type Work<T> = (tx: Transaction) => Promise<T>;
 
 /**
  * A pool, the servers that it leads to, who ends those of its connections that are silent, and which of them may lead to a standby.
- * `togetherMs`: for all statements of one round trip.
+ * `togetherMs`: for all statements of one round trip. `isReading`: its transactions are made read-only by us.
  */
 export type Connections = {
   pool: pg.Pool;
@@ -89,9 +89,10 @@ export type Connections = {
   watchdog: QueryWatchdog;
   suspects: Suspects;
   togetherMs: number;
+  isReading?: true;
 };
 /** `failure`: the first error of a statement. */
-type Connection = Pick<Connections, 'watchdog' | 'suspects'> & {
+type Connection = Pick<Connections, 'watchdog' | 'suspects' | 'isReading'> & {
   client: pg.PoolClient;
   lose: (error: Error) => void;
   failure?: unknown;
@@ -103,21 +104,24 @@ const ABORTED = '25P02';
 /** SQLSTATE of errors behind which Postgres closes the connection: a transaction that took too long, and operator intervention. */
 const CLOSING = /^(25P0[34]|57P0[1-5])$/;
 
-/** One that fails may have asked a server that is not the primary any more: each is asked. */
-async function connectionOf({ pool, hosts }: Connections): Promise<pg.PoolClient> {
+/** One that cannot be opened may have asked a server that is not the primary any more: each is asked. */
+async function connectionOf({ pool, hosts, suspects }: Connections): Promise<pg.PoolClient> {
   for (let left = hosts.count; ; ) {
+    const { failures } = hosts;
     try {
-      return await pool.connect();
+      const client = await pool.connect();
+      if (!suspects.has(client)) return client;
+      client.release(true);
     } catch (error) {
       left -= 1;
-      if (left === 0) throw error;
+      if (left === 0 || failures === hosts.failures) throw error;
     }
   }
 }
 
 /** @param use may say that the connection is lost; one that is, is not used again */
 async function withConnection<T>(connections: Connections, use: (one: Connection) => Promise<T>): Promise<T> {
-  const { watchdog, suspects } = connections;
+  const { watchdog, suspects, isReading } = connections;
   const client = await connectionOf(connections);
   let broken: Error | undefined;
   const lose = (error: Error) => {
@@ -125,7 +129,7 @@ async function withConnection<T>(connections: Connections, use: (one: Connection
   };
   client.on('error', lose);
   try {
-    return await use({ client, watchdog, suspects, lose });
+    return await use({ client, watchdog, suspects, lose, ...(isReading && { isReading }) });
   } finally {
     client.off('error', lose);
     client.release(broken ?? suspects.has(client));
@@ -204,7 +208,7 @@ type Answered<T> = (error: Error | null, answer: T) => void;
 
 /** @param ask given a callback: without one, pg assigns a function to its query (query-watchdog.ts says what that costs) */
 function answerOf<T>(
-  { client, watchdog, suspects, lose }: Connection,
+  { client, watchdog, suspects, isReading, lose }: Connection,
   ask: (answered: Answered<T>) => void,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -221,7 +225,8 @@ function answerOf<T>(
       // Whoever got the connection next would lose its statements.
       if (CLOSING.test(String((error as { code?: unknown }).code))) lose(error);
       if (troubleOf(error) === 'read-only') {
-        lose(error);
+        // Not the database is: a statement of ours is wrong.
+        if (isReading) return reject(new Error(`a reading must not write: ${error.message}`));
         suspects.add();
       }
       reject(error);
