@@ -7,9 +7,11 @@ import { createEncrypter } from '../../server/core/encrypter.ts';
 import { limits } from '../../server/core/limits.ts';
 import { personalDigest } from '../../server/ledger/digest.ts';
 import { appendEntries, eraseIn, Ledger } from '../../server/ledger/index.ts';
-import { asAdmin } from '../helpers/admin.ts';
+import { asAdmin, holdTable } from '../helpers/admin.ts';
+import { closeAtEnd } from '../helpers/closing.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 import { masterKey } from '../helpers/server.ts';
+import { until } from '../helpers/wait.ts';
 import { entry, T0 } from './chain.ts';
 
 const { database, adminUrl } = await createTestDatabase();
@@ -105,6 +107,26 @@ describe('appending', () => {
       [tenant],
     );
     expect(groups.map(({ n }) => n)).toEqual([2 * half, 1, limits.ledgerGroupEntriesMax + 1]);
+  });
+
+  test('that runs out of time rejects those who wait, too: nobody waits twice', async () => {
+    const tenant = tenantCode();
+    const brief = database.separate('brief', { poolMax: 1, systemStatementTimeoutMs: 500 });
+    closeAtEnd(() => brief.close());
+    const late = new Ledger(brief, pseudonymizer);
+    await using held = await holdTable(adminUrl, 'accord.ledger_inbox');
+    const first = late.append(tenant, [entry({ requestId: 'first' })]);
+    first.catch(() => {});
+    await until('the first group', async () => (await held.waiting()) === 1);
+    const waits = late.append(tenant, [entry({ requestId: 'waits' })]).then(
+      () => 'appended',
+      ({ code }) => code,
+    );
+    await expect(first).rejects.toMatchObject({ code: '57014' });
+    await held.letGo();
+    expect(await waits).toBe('57014');
+    await late.append(tenant, [entry({ requestId: 'later' })]);
+    expect((await inboxOf(tenant)).map(({ request_id }) => request_id)).toEqual(['later']);
   });
 
   test('that fails rejects each of its group, and the next group goes on', async () => {

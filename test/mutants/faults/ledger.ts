@@ -76,8 +76,8 @@ export const faults: readonly Fault[] = [
   {
     id: 'ledger/group-fails-silently',
     file: 'server/ledger/append.ts',
-    text: 'for (const one of group) one.failed(error);',
-    fault: 'for (const one of group) one.done();',
+    text: 'for (const one of [...group, ...also]) one.failed(error);',
+    fault: 'for (const one of [...group, ...also]) one.done();',
     harm: 'A read is answered though the ledger could not record it.',
     tests: ['test/ledger/append.test.ts'],
   },
