@@ -349,6 +349,7 @@ describe.skipIf(executablePath === undefined)('the model', async () => {
     // Through a household.
     await page.goto(at('/model/relationships?type=car&id=2'));
     await search.getByLabel('Action (policy)').fill('car:use');
+    await expect.poll(() => search.getByLabel('Of the type').inputValue()).toBe('user');
     await search.getByRole('button', { name: 'Search' }).click();
     await search.getByRole('button', { name: 'Why? user/alice' }).click();
     const why = search.getByRole('region', { name: 'Why: user/alice and car/2' });
