@@ -10,7 +10,7 @@ test('a unit test asks for no database, browser, cluster or process, by itself o
     'test/invitations/tokens.test.ts', // imports helpers/server.ts
     'test/core/transactions.test.ts', // helpers/database.ts
     'test/portal/portal.browser.test.ts', // playwright-core
-    'test/report.test.ts', // node:child_process
+    'test/flaky.test.ts', // node:child_process
     'test/operator/operator.test.ts', // its harness imports helpers/database.ts
     'test/cli/validate.test.ts', // its helper starts processes
   ]) {

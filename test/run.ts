@@ -12,7 +12,7 @@ import { join, relative } from 'node:path';
 import { howToBuildSite, whyNoSite } from './docs-site/built.ts';
 import { byPart } from './helpers/coverage.ts';
 import { type ByFile, grown, printed, table, usualDurations } from './helpers/durations.ts';
-import { countsOf, merged, type Run } from './helpers/report.ts';
+import { combined, countsOf, filesAgain, flakyFiles, flakyOf, merged, type Run } from './helpers/report.ts';
 import { createRunScratch } from './helpers/run-scratch.ts';
 import { clusterForTests, whyNoNode } from './kubernetes/programs.ts';
 import { chromiumPath, howToGetChromium } from './pages/chromium.ts';
@@ -20,6 +20,8 @@ import { testFiles } from './units.ts';
 
 const root = join(import.meta.dirname, '..');
 const scratch = createRunScratch();
+// In CI, where the race of one of ten thousand tests would fail the whole: what passes the second time is named.
+const isTriedAgain = process.env.TEST_RETRY === '1';
 /** How long the files took, of which the run of this moment adds its own. */
 const durations: Record<string, ByFile[string]> = {};
 
@@ -38,19 +40,22 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
 
 /** Runs vitest. One that ends without a report has failed as a whole, and said why. `log`: a file for what it prints. */
 async function runVitest(name: string, given: readonly string[], log?: string): Promise<Run> {
-  const report = join(scratch.directory, `${name}.json`);
-  const took = join(scratch.directory, `${name}-durations.json`);
-  const reporters = [
-    '--reporter=./test/helpers/progress-reporter.ts',
-    '--reporter=json',
-    `--outputFile.json=${report}`,
+  const [report, unhandled] = [
+    join(scratch.directory, `${name}.json`),
+    join(scratch.directory, `${name}-unhandled.json`),
   ];
+  const took = join(scratch.directory, `${name}-durations.json`);
+  const own = ['progress', 'unhandled'].map((reporter) => `--reporter=./test/helpers/${reporter}-reporter.ts`);
   const output = log === undefined ? 'inherit' : openSync(log, 'w');
-  const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...reporters, ...given], {
-    cwd: root,
-    stdio: ['inherit', output, output],
-    env: { ...process.env, ...scratch.env, TEST_DURATIONS: took },
-  });
+  const child = spawn(
+    process.execPath,
+    ['node_modules/vitest/vitest.mjs', 'run', ...own, '--reporter=json', `--outputFile.json=${report}`, ...given],
+    {
+      cwd: root,
+      stdio: ['inherit', output, output],
+      env: { ...process.env, ...scratch.env, TEST_UNHANDLED: unhandled, TEST_DURATIONS: took },
+    },
+  );
   running.add(child);
   const [code] = (await once(child, 'exit')) as [number | null];
   running.delete(child);
@@ -58,18 +63,18 @@ async function runVitest(name: string, given: readonly string[], log?: string): 
   try {
     const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
     Object.assign(durations, read(took));
-    return { status: code ?? 1, report: read(report) };
+    return { status: code ?? 1, report: read(report), unhandled: read(unhandled) };
   } catch {
-    return { status: code || 1, report: { testResults: [] } };
+    return { status: code || 1, report: { testResults: [] }, unhandled: [] };
   }
 }
 
 /** The tests of Kubernetes mostly wait for its controllers: they run beside the rest, and are printed after it. */
-async function runWithKubernetes(): Promise<Run> {
+async function runWithKubernetes(retry: readonly string[]): Promise<Run> {
   const log = join(scratch.directory, 'kubernetes.log');
   const [rest, kubernetes] = await Promise.all([
-    runVitest('rest', ['--project', '!kubernetes']),
-    runVitest('kubernetes', ['--project', 'kubernetes'], log),
+    runVitest('first', ['--project', '!kubernetes', ...retry]),
+    runVitest('kubernetes', ['--project', 'kubernetes', ...retry], log),
   ]);
   process.stdout.write(readFileSync(log));
   return merged(rest, kubernetes);
@@ -93,9 +98,19 @@ if (process.env.TEST_NODE === 'required' && clusterForTests() === undefined) {
   console.error(`TEST_NODE=required, and there is no Kubernetes API server. To build one: ${build}`);
   process.exit(2);
 }
-const run = await (given.length === 0 && clusterForTests() !== undefined
-  ? runWithKubernetes()
-  : runVitest('all', given));
+const retry = isTriedAgain ? ['--retry=1'] : [];
+let run = await (given.length === 0 && clusterForTests() !== undefined
+  ? runWithKubernetes(retry)
+  : runVitest('first', [...retry, ...given]));
+const again = isTriedAgain ? filesAgain(run) : new Map<string, string>();
+const flaky: string[] = [];
+if (again.size > 0) {
+  console.log(`\nOnce more, by themselves: ${[...again.keys()].map((file) => relative(root, file)).join(', ')}\n`);
+  const second = await runVitest('second', [...again.keys()]);
+  flaky.push(...flakyFiles(second, again, root));
+  run = combined(run, second, again);
+}
+flaky.push(...flakyOf(run.report, root));
 const left = await scratch.leftRunning();
 if (left.length > 0)
   console.log(`\nLEFT RUNNING by a test, and killed now, which fails the run:\n${left.join('\n')}\n`);
@@ -144,6 +159,12 @@ if (isWritten) {
   const now = Object.fromEntries(whole.map(({ name }) => [relative(root, name), durations[relative(root, name)]]));
   const known = Object.entries({ ...usual, ...now } as ByFile).filter(([file]) => files.has(file));
   writeFileSync(table, printed(Object.fromEntries(known)));
+}
+if (flaky.length > 0) {
+  console.log(
+    `FLAKY: ${flaky.length} passed only when they were run again. Each is a race of the test, or of the product:`,
+  );
+  console.log(`${flaky.join('\n')}\n`);
 }
 console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
 process.exit(run.status || (left.length > 0 ? 1 : 0));
