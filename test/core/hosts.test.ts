@@ -20,6 +20,7 @@ import { asAdmin } from '../helpers/admin.ts';
 import { closeAtEnd } from '../helpers/closing.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 import { manifestWriter, masterKey, tenantSpec } from '../helpers/server.ts';
+import { removeShared } from '../helpers/shared-memory.ts';
 import { until } from '../helpers/wait.ts';
 
 describe('a URL', () => {
@@ -126,6 +127,7 @@ test('a standby is left for the primary, and becomes it: what was accepted is th
   await cp(a, b, { recursive: true, preserveTimestamps: true });
   await follow(b, made.adminUrl('postgres'));
   const primary = await startPostgres(a, { durable: false });
+  closeAtEnd(() => removeShared(a));
   closeAtEnd(() => primary.stop());
   const standby = await startPostgres(b, { durable: false });
   closeAtEnd(() => standby.stop());

@@ -11,6 +11,7 @@ import pg from 'pg';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { closeAtEnd } from '../helpers/closing.ts';
 import { freePort } from '../helpers/free-port.ts';
+import { removeShared } from '../helpers/shared-memory.ts';
 import { until, untilPasses } from '../helpers/wait.ts';
 import { issuerYaml, policyYaml, tenantYaml } from '../operator/manifests.ts';
 import { accord, environment, hasEnded, root } from './accord.ts';
@@ -166,6 +167,7 @@ test('Postgres that is killed is started again; one that is killed again and aga
     /^accord: server and operator stop, because Postgres ended again and again: postgres ended \(SIGKILL\)/m,
   );
   expect(await session.ended).toBe(1);
+  await removeShared(join(session.data, 'pg'));
 });
 
 test('is ready when what was found at the start is served, and not before', async () => {

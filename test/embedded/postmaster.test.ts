@@ -10,6 +10,7 @@ import { chooseIdentity } from '../../server/embedded/identity.ts';
 import { type EmbeddedPostgres, startPostgres } from '../../server/embedded/postgres.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { closeAtEnd } from '../helpers/closing.ts';
+import { removeShared } from '../helpers/shared-memory.ts';
 import { until } from '../helpers/wait.ts';
 
 const newDirectory = () => mkdtemp(join(tmpdir(), 'postmaster-'));
@@ -26,6 +27,7 @@ test('one that is killed is started again with its data; one that is killed agai
   const lost = Promise.withResolvers<string>();
   const watcher = { again: (why: string) => told.push(why), lost: lost.resolve };
   const postgres = await startPostgres(directory, { watcher });
+  closeAtEnd(() => removeShared(directory));
   closeAtEnd(() => postgres.stop());
   await answers(postgres, 'create table kept as select 7 as n');
   for (let kills = 1; kills <= 5; kills++) {
