@@ -32,9 +32,10 @@ const start = () =>
       include: ['test/**/*.test.ts'],
       setupFiles: ['test/helpers/seed.ts', 'test/helpers/assertions.ts'],
       globalSetup: ['test/helpers/postgres-global.ts'],
-      testTimeout: 2 * WAIT_MS_MAX,
-      hookTimeout: 2 * WAIT_MS_MAX,
-      expect: { poll: { timeout: WAIT_MS_MAX } },
+      // Nothing else runs beside it, and some faults are found by waiting in vain.
+      testTimeout: WAIT_MS_MAX,
+      hookTimeout: WAIT_MS_MAX,
+      expect: { poll: { timeout: WAIT_MS_MAX / 2 } },
       reporters: [{}],
       // Node's own import, which is that of the product: a process is ready in half the time.
       experimental: { viteModuleRunner: false },
