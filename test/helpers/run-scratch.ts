@@ -116,11 +116,19 @@ function isAlive(pid: number): boolean {
 
 /** The shell runs without the name of the run, and takes the folder from its environment: it would kill itself. */
 function cleanAfterUs(name: string, directory: string): void {
+  // A Postgres that is killed leaves shared memory behind: it has five seconds to stop.
   const script = `while kill -0 "$RUNNER"; do sleep 0.5; done
-for n in 1 2 3; do
+ours() {
   for file in $(grep -lsxz "${NAME}=$NAMED" /proc/[0-9]*/environ) $(grep -lsz "^$FOLDER/" /proc/[0-9]*/cmdline); do
-    pid=\${file#/proc/}; kill -9 "\${pid%/*}"
+    pid=\${file#/proc/}; echo "\${pid%/*}"
   done
+}
+for pid in $(ours); do
+  if tr '\\0' ' ' <"/proc/$pid/cmdline" | grep -q '/postgres -D '; then kill -INT "$pid"; else kill -9 "$pid"; fi
+done
+for n in 1 2 3 4 5 6 7 8 9 10; do [ -z "$(ours)" ] && break; sleep 0.5; done
+for n in 1 2 3; do
+  for pid in $(ours); do kill -9 "$pid"; done
   sleep 0.1
 done
 for n in 1 2 3 4 5; do rm -rf "$FOLDER" && break; sleep 1; done`; // a Postgres on its way down still writes
