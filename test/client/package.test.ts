@@ -22,7 +22,8 @@ beforeAll(async () => {
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   await run(process.execPath, [tsc, '-p', 'packages/client', '--outDir', join(source, 'dist')], { cwd: root });
   // `prepack` would build it in a clone, which this is not.
-  const pack = ['pack', '--offline', '--ignore-scripts', '--pack-destination', work];
+  const cache = join(work, 'npm'); // the home may be read-only
+  const pack = ['pack', '--offline', '--ignore-scripts', '--cache', cache, '--pack-destination', work];
   const { stdout } = await run('npm', pack, { cwd: source });
   const tarball = join(work, stdout.trim().split('\n').at(-1) as string);
   mkdirSync(installed, { recursive: true });
