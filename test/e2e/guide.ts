@@ -88,6 +88,7 @@ export class Reader {
     this.#variables = {
       ...environment(),
       ...{ HOME: home, ACCORD_LISTEN: listen, ACCORD_ADMIN_LISTEN: admin, PATH: `${home}/.bin:${process.env.PATH}` },
+      npm_config_cache: join(home, '.npm'), // not that of whoever runs the tests, whose home may be read-only
     };
     this.#terminal = spawn('bash', ['--noprofile', '--norc'], { cwd: place, env: this.#variables, detached: true });
     this.#lines = createInterface({ input: this.#terminal.stdout as NodeJS.ReadableStream });

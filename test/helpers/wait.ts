@@ -5,7 +5,7 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { inspect } from 'node:util';
 
-/** What is not so by then never is, however busy the machine: a first start on one core takes a minute. vitest.config.ts gives each test twice as long. */
+/** What is not so by then never is, however busy the machine. vitest.config.ts gives each test twice as long. */
 export const WAIT_MS_MAX = 120_000;
 const ASK_AGAIN_MS = 10;
 
