@@ -72,10 +72,7 @@ export async function createServices(config: Config, options: ServiceOptions): P
   const encrypter = createEncrypter(requireVariable(config, 'ACCORD_MASTER_KEY', applicationName));
   const poolMax = config.ACCORD_DATABASE_POOL;
   const { ACCORD_DATABASE_SESSION_URL: sessionUrl } = config;
-  const database = new Database({
-    ...{ url, poolMax, applicationName: `accord-${applicationName}`, observe },
-    ...(sessionUrl === undefined ? {} : { sessionUrl }),
-  });
+  const database = new Database({ url, sessionUrl, poolMax, applicationName: `accord-${applicationName}`, observe });
   try {
     await database.assertConfined();
     const base: BaseServices = {

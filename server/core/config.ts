@@ -21,7 +21,7 @@ export const ConfigSchema = Type.Object({
     Type.String({
       pattern: '^postgres(ql)?://',
       description:
-        'The same database and role past a pooler in transaction mode, for the two connections that keep a session: notifications, and the lock of an operator on files. Default: ACCORD_DATABASE_URL.',
+        'The same database and role past a pooler in transaction mode, for connections that keep a session: of notifications, and of the lock of an operator on files. Default: ACCORD_DATABASE_URL.',
     }),
   ),
   ACCORD_MIGRATION_URL: Type.Optional(

@@ -10,7 +10,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Database, Transaction } from '../core/db/database.ts';
 import { limits } from '../core/limits.ts';
 import type { App } from '../http/fastify.ts';
-import { has } from '../http/if-none-match.ts';
+import { matchesIfNoneMatch } from '../http/if-none-match.ts';
 import { type DocumentName, documentUrl } from './address.ts';
 import { verifiedBody } from './content.ts';
 import { plainTextOf } from './html.ts';
@@ -93,7 +93,7 @@ function ofLanguage(language: string): Record<string, string> {
 
 function answer(request: FastifyRequest, reply: FastifyReply, etag: string, text: () => string) {
   reply.header('etag', etag);
-  return has(request, etag) ? reply.status(304).send() : reply.send(text());
+  return matchesIfNoneMatch(request, etag) ? reply.status(304).send() : reply.send(text());
 }
 
 /** The body of a content that has one. @throws Problem consent_content_damaged */

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Negotiator from 'negotiator';
-import { has } from './if-none-match.ts';
+import { matchesIfNoneMatch } from './if-none-match.ts';
 
 type Made = { etag: string; bytes: ReadonlyMap<string, Buffer> };
 
@@ -25,7 +25,7 @@ export class FixedAnswer {
     // Kept, and asked for again: another version of the server has another one.
     const vary = reply.getHeader('vary'); // of the origin
     reply.headers({ 'cache-control': 'no-cache', vary: vary ? `${vary}, accept-encoding` : 'accept-encoding', etag });
-    if (has(request, etag)) return reply.status(304).send();
+    if (matchesIfNoneMatch(request, etag)) return reply.status(304).send();
     const encoding = new Negotiator(request).encoding([...bytes.keys()]) ?? 'identity';
     if (encoding !== 'identity') reply.header('content-encoding', encoding);
     return reply.type(this.#type).send(bytes.get(encoding));

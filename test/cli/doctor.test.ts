@@ -11,6 +11,7 @@ import { createTestDatabase } from '../helpers/database.ts';
 import { numbered } from '../helpers/emitted.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { createTestServer, manifestWriter, masterKey } from '../helpers/server.ts';
+import { untilPasses } from '../helpers/wait.ts';
 import { caFile, createSmtpServer } from '../mail/smtp.ts';
 import { subscriptionSpec } from '../subscriptions/subscription.ts';
 import { accordHere } from './here.ts';
@@ -129,15 +130,17 @@ test('a role that is not confined or no member, and row-level security that some
 });
 
 test.each([
-  // What the question took, on a busy machine, may be the clock's or not.
-  [20_000, 'error', /(20\.0|1\d\.\d) seconds behind/],
-  [8000, 'warning', /(8\.0|[1-7]\.\d) seconds behind/],
-  [-8000, 'warning', /[1-8]\.\d seconds ahead of/],
-  [500, 'ok', /agree within a second/],
+  [20_000, 'error', '20.0 seconds behind'],
+  [2000, 'warning', '2.0 seconds behind'],
+  [-2000, 'warning', 'seconds ahead of'],
+  [500, 'ok', 'agree within a second'],
 ])('a clock that is %d ms ahead of the database', async (ms, status, words) => {
-  const [finding] = (await checkNamed('clock', () => Date.now() + ms)) ?? [];
-  expect(finding).toMatchObject({ status });
-  expect(finding?.found).toMatch(words);
+  // What the question takes may be the clock's or not: on a busy machine it is asked again.
+  await untilPasses('a quick answer', async () => {
+    const [finding] = (await checkNamed('clock', () => Date.now() + ms)) ?? [];
+    expect(finding).toMatchObject({ status });
+    expect(finding?.found.replace('1.9', '2.0').replace('19.9', '20.0')).toContain(words);
+  });
 });
 
 test('days and months without partitions', async () => {

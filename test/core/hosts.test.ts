@@ -1,5 +1,5 @@
 /** URLs with several hosts: which servers they name, and that the primary is found, also after another server has become it. */
-import { appendFile, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,9 +18,9 @@ import { createServices } from '../../server/services.ts';
 import { putTenant } from '../../server/tenants/index.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { closeAtEnd } from '../helpers/closing.ts';
+import { postmasterPid, removeShared } from '../helpers/cluster-files.ts';
 import { createTestDatabase } from '../helpers/database.ts';
 import { manifestWriter, masterKey, tenantSpec } from '../helpers/server.ts';
-import { removeShared } from '../helpers/shared-memory.ts';
 import { until } from '../helpers/wait.ts';
 
 describe('a URL', () => {
@@ -178,8 +178,7 @@ test('a standby is left for the primary, and becomes it: what was accepted is th
   };
   for (let n = 0; n < 10; n++) expect(await put()).toBe(200);
 
-  const postmaster = await readFile(join(a, 'data/postmaster.pid'), 'utf8');
-  process.kill(Number(postmaster.split('\n')[0]), 'SIGKILL');
+  process.kill(await postmasterPid(a), 'SIGKILL');
   await until('a write that is refused', async () => (await put()) === 503);
   await asAdmin(standby.adminUrl('postgres'), 'select pg_promote()');
   await until('a write on the new primary', async () => (await put()) === 200);

@@ -10,8 +10,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { closeAtEnd } from '../helpers/closing.ts';
+import { postmasterPid, removeShared } from '../helpers/cluster-files.ts';
 import { freePort } from '../helpers/free-port.ts';
-import { removeShared } from '../helpers/shared-memory.ts';
 import { until, untilPasses } from '../helpers/wait.ts';
 import { issuerYaml, policyYaml, tenantYaml } from '../operator/manifests.ts';
 import { accord, environment, hasEnded, root } from './accord.ts';
@@ -88,8 +88,7 @@ const isAlive = (pid: number) => {
 };
 
 async function pidsOf({ child, data }: Session): Promise<number[]> {
-  const postmaster = await readFile(join(data, 'pg/data/postmaster.pid'), 'utf8');
-  return [child.pid as number, (await pidOf(data)) as number, Number(postmaster.split('\n')[0])];
+  return [child.pid as number, (await pidOf(data)) as number, await postmasterPid(join(data, 'pg'))];
 }
 
 const accordStart = ['node', 'bin/accord.mjs', 'start'];

@@ -10,12 +10,10 @@ import { chooseIdentity } from '../../server/embedded/identity.ts';
 import { type EmbeddedPostgres, startPostgres } from '../../server/embedded/postgres.ts';
 import { asAdmin } from '../helpers/admin.ts';
 import { closeAtEnd } from '../helpers/closing.ts';
-import { removeShared } from '../helpers/shared-memory.ts';
+import { postmasterPid, removeShared } from '../helpers/cluster-files.ts';
 import { until } from '../helpers/wait.ts';
 
 const newDirectory = () => mkdtemp(join(tmpdir(), 'postmaster-'));
-const pidOf = async (directory: string) =>
-  Number((await readFile(join(directory, 'data/postmaster.pid'), 'utf8')).split('\n')[0]);
 
 async function answers(postgres: EmbeddedPostgres, query: string): Promise<unknown[]> {
   return until('a Postgres that answers', () => asAdmin(postgres.adminUrl('postgres'), query));
@@ -31,11 +29,11 @@ test('one that is killed is started again with its data; one that is killed agai
   closeAtEnd(() => postgres.stop());
   await answers(postgres, 'create table kept as select 7 as n');
   for (let kills = 1; kills <= 5; kills++) {
-    process.kill(await pidOf(directory), 'SIGKILL');
+    process.kill(await postmasterPid(directory), 'SIGKILL');
     await until('being told', () => told.length === kills);
     expect(await answers(postgres, 'select n from kept')).toEqual([{ n: 7 }]);
   }
-  process.kill(await pidOf(directory), 'SIGKILL');
+  process.kill(await postmasterPid(directory), 'SIGKILL');
   expect([...told, await lost.promise]).toEqual(Array(6).fill(expect.stringMatching(/^postgres ended \(SIGKILL\)/)));
 });
 
@@ -55,8 +53,8 @@ test('a start where nobody has reaped the one that was killed waits for it', asy
   const parent = await startUnderParent(directory);
   const parentEnded = once(parent, 'exit');
   closeAtEnd(() => parentEnded);
-  await until('a Postgres under another parent', async () => (await stateOf(await pidOf(directory))) === 'S');
-  const orphan = await pidOf(directory);
+  await until('a Postgres under another parent', async () => (await stateOf(await postmasterPid(directory))) === 'S');
+  const orphan = await postmasterPid(directory);
   parent.kill('SIGSTOP');
   process.kill(orphan, 'SIGKILL');
   await until('a zombie', async () => (await stateOf(orphan)) === 'Z');

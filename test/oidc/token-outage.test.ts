@@ -2,7 +2,6 @@
  * Postgres is stopped while tokens are requested, a cluster of its own: every answer is a token with the whole claim, a token
  * without it, or an OAuth error.
  */
-import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,6 +15,7 @@ import { migrate } from '../../server/core/db/migrate.ts';
 import { limits } from '../../server/core/limits.ts';
 import { type EmbeddedPostgres, startPostgres } from '../../server/embedded/postgres.ts';
 import { asAdmin } from '../helpers/admin.ts';
+import { postmasterPid } from '../helpers/cluster-files.ts';
 import { drawn } from '../helpers/long.ts';
 import { until, untilPasses } from '../helpers/wait.ts';
 import { createAccount, logIn, webSpec } from './logging-in.ts';
@@ -140,7 +140,7 @@ test('the processes that read claims stand still: tokens come without claims, in
 
 test('all of Postgres stands still for a while: whole, bare or an error, never a part', async () => {
   const running = load(await refreshTokens());
-  const postmaster = Number(readFileSync(join(directory, 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
+  const postmaster = await postmasterPid(directory);
   const stillMs = 2 * limits.claimsMsMax;
   for (let round = 0; round < drawn(2, 5); round++) {
     const since = running.answers.length;

@@ -9,7 +9,7 @@ import { KeyedSemaphore } from '../keyed-semaphore.ts';
 import { limits } from '../limits.ts';
 import type { Observe } from '../observe.ts';
 import { Fence, type FenceOptions } from './fence.ts';
-import { Hosts } from './hosts.ts';
+import { CONNECT_MS_MAX, Hosts } from './hosts.ts';
 import { QueryWatchdog } from './query-watchdog.ts';
 import { readers } from './readers.ts';
 import { Nullable } from './rows.ts';
@@ -22,7 +22,7 @@ export type { Transaction } from './transaction.ts';
 type DatabaseOptions = {
   url: string;
   /** Past a pooler, for connections that keep a session. @default url */
-  sessionUrl?: string;
+  sessionUrl?: string | undefined;
   /** Connections for tenants' transactions; those across tenants have a few of their own. */
   poolMax: number;
   applicationName: string;
@@ -118,7 +118,7 @@ export class Database {
       } as unknown as typeof pg.Client,
       max,
       application_name: this.#options.applicationName,
-      connectionTimeoutMillis: 5000,
+      connectionTimeoutMillis: CONNECT_MS_MAX,
       idleTimeoutMillis: 30_000,
       allowExitOnIdle: true,
       statement_timeout: timeoutMs,
@@ -128,8 +128,6 @@ export class Database {
     });
     // An idle client's error would end the process otherwise; the next query opens a new connection.
     pool.on('error', (error) => this.#options.observe({ kind: 'database_lost', error }));
-    // So would that of a connection which Postgres ends as soon as it is open, before anybody has it; what is sent on it fails.
-    pool.on('connect', (client) => client.on('error', () => {}));
     // A statement alone is ended by its own time, several together by theirs; the watchdog ends a connection that is silent.
     const watchdog = new QueryWatchdog(timeoutMs + 5000);
     return { pool, hosts, suspects, watchdog, togetherMs: timeoutMs + limits.roundTripExtraMs };
@@ -139,7 +137,6 @@ export class Database {
   client(): pg.Client {
     return this.#pools.servers.session.client({
       application_name: `${this.#options.applicationName}-listen`,
-      connectionTimeoutMillis: 5000,
       keepAlive: true,
     });
   }

@@ -19,8 +19,8 @@ const readOnly: ReadonlySet<unknown> = new Set(['25006']);
 /** Undefined: it is none of these, and would happen again. */
 export function troubleOf(error: unknown): DatabaseTrouble | undefined {
   if (isDatabaseLost(error)) return 'lost';
-  if (hasCode(error, timeouts)) return 'timeout';
-  if (hasCode(error, conflicts)) return 'conflict';
+  if (isTimeout(error)) return 'timeout';
+  if (isConflict(error)) return 'conflict';
   return hasCode(error, readOnly) ? 'read-only' : undefined;
 }
 

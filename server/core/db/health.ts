@@ -8,12 +8,7 @@ import { connect } from './hosts.ts';
 import { listen } from './listen.ts';
 import { urlsOf } from './urls.ts';
 
-const TIMEOUT_MS = 5000;
-const options = {
-  application_name: 'accord-doctor',
-  connectionTimeoutMillis: TIMEOUT_MS,
-  query_timeout: TIMEOUT_MS,
-};
+const options = { application_name: 'accord-doctor', query_timeout: 5000 };
 
 /** @throws the error of the connection or of the statement */
 async function ask<T extends object>(url: string, text: string, values: unknown[] = []): Promise<T[]> {

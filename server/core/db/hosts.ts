@@ -24,13 +24,17 @@ export class Hosts {
     return this.#failures;
   }
 
-  /** A client that is not connected. When its `connect()` fails, also because the server is a standby, the next client asks the next server. */
+  /**
+   * A client that is not connected, whose errors while nobody asks are dropped. When its `connect()` fails, also because the server is
+   * a standby, the next client asks the next server.
+   */
   client(options: pg.ClientConfig): pg.Client {
     const failures = this.#failures;
     const connectionString = this.#urls[failures % this.#urls.length] as string;
     const client = new pg.Client({ connectionTimeoutMillis: CONNECT_MS_MAX, ...options, connectionString });
+    // Of a connection that ends before anybody has it the error would end the process; what is sent on it fails.
+    client.on('error', () => {});
     if (this.#wanted === 'any') return client;
-    client.on('error', () => {}); // nobody else hears it while the server is asked what it is
     const connect = client.connect.bind(client);
     const connected = async () => {
       try {
@@ -62,12 +66,11 @@ export class Hosts {
   }
 }
 
-/** A client of the first server that is wanted; its errors while nobody asks are dropped. @throws the error of the last one */
+/** A client of the first server that is wanted. @throws the error of the last one */
 export async function connect(url: string, options: pg.ClientConfig): Promise<pg.Client> {
   const hosts = new Hosts(url);
   for (let left = hosts.count; ; ) {
     const client = hosts.client(options);
-    client.on('error', () => {});
     try {
       await client.connect();
       return client;

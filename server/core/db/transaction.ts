@@ -92,8 +92,9 @@ export type Connections = {
   isReading?: true;
 };
 /** `failure`: the first error of a statement. */
-type Connection = Pick<Connections, 'watchdog' | 'suspects' | 'isReading'> & {
+type Connection = Pick<Connections, 'watchdog' | 'suspects'> & {
   client: pg.PoolClient;
+  isReading: true | undefined;
   lose: (error: Error) => void;
   failure?: unknown;
 };
@@ -129,7 +130,7 @@ async function withConnection<T>(connections: Connections, use: (one: Connection
   };
   client.on('error', lose);
   try {
-    return await use({ client, watchdog, suspects, lose, ...(isReading && { isReading }) });
+    return await use({ client, watchdog, suspects, isReading, lose });
   } finally {
     client.off('error', lose);
     client.release(broken ?? suspects.has(client));
